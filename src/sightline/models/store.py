@@ -1,0 +1,167 @@
+"""The model folder: what one ships. No pickle on any path; a tokenizer that does not belong to the weights is refused.
+
+config.json         format, languages, the model's config, fingerprints of the tokenizers
+model.safetensors   the weights
+tokenizer.json      one tokenizer for both sides, or tokenizer.source.json and tokenizer.target.json
+README.md           the model card
+history.jsonl       what happened in training
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from sightline.config import from_dict, to_dict
+from sightline.errors import UserError
+from sightline.models.build import build
+from sightline.models.config import ModelConfig
+from sightline.models.seq2seq import LanguageModel, Seq2Seq
+from sightline.text.files import write_whole
+from sightline.text.tokenizer import Tokenizer
+
+FORMAT = 1
+Tokenizers: TypeAlias = tuple[Tokenizer, Tokenizer]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A model as it lies in its folder."""
+
+    model: Seq2Seq | LanguageModel
+    config: ModelConfig
+    tokenizers: Tokenizers
+    languages: tuple[str, str]
+    folder: Path
+
+
+def weights(model: nn.Module) -> dict[str, Tensor]:
+    """All that is learnt, by name; a shared tensor has one name."""
+    return dict(model.named_parameters())
+
+
+def load_weights(model: nn.Module, source: Path | Mapping[str, Tensor]) -> None:
+    """Put weights into a model of the same shape; any difference in names or sizes is an error."""
+    tensors = _read_tensors(source) if isinstance(source, Path) else source
+    where = source if isinstance(source, Path) else "the weights"
+    own = weights(model)
+    wrong = sorted(own.keys() ^ tensors.keys()) or [n for n in own if own[n].shape != tensors[n].shape]
+    if wrong:
+        raise UserError(f"{where}: these weights belong to another model (they differ in {', '.join(wrong[:3])})")
+    for name, parameter in own.items():
+        parameter.data.copy_(tensors[name])
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{path}: cannot be read as weights ({error}); take the file from a backup") from error
+
+
+def save(
+    folder: Path,
+    model: nn.Module,
+    config: ModelConfig,
+    tokenizers: Tokenizers,
+    languages: tuple[str, str],
+    card: str,
+    history: str = "",
+) -> None:
+    """Write a model folder whole, then put it in the place of the one before."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        save_file({name: tensor.detach().contiguous() for name, tensor in weights(model).items()}, making / "model.safetensors")
+        for name, tokenizer in _named(tokenizers).items():
+            tokenizer.save(making / name)
+        write_whole(making / "config.json", _config_text(config, tokenizers, languages))
+        write_whole(making / "README.md", card)
+        write_whole(making / "history.jsonl", history)
+        making.chmod(0o755)
+        _replace(making, folder)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+
+
+def _named(tokenizers: Tokenizers) -> dict[str, Tokenizer]:
+    source, target = tokenizers
+    if source.fingerprint == target.fingerprint:
+        return {"tokenizer.json": source}
+    return {"tokenizer.source.json": source, "tokenizer.target.json": target}
+
+
+def _config_text(config: ModelConfig, tokenizers: Tokenizers, languages: tuple[str, str]) -> str:
+    record = {
+        "format": FORMAT,
+        "languages": list(languages),
+        "vocabularies": [tokenizer.size for tokenizer in tokenizers],
+        "tokenizers": {name: tokenizer.fingerprint for name, tokenizer in _named(tokenizers).items()},
+        "model": to_dict(config),
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _replace(made: Path, folder: Path) -> None:
+    """A directory cannot be swapped in one step: the old one steps aside, and a reader that looks just then tries again."""
+    aside = folder.with_name(f".{folder.name}-old")
+    shutil.rmtree(aside, ignore_errors=True)
+    if folder.exists():
+        os.rename(folder, aside)
+    os.rename(made, folder)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def find(path: str | Path) -> Path:
+    """The model folder that a user means: itself, or the one inside a run folder."""
+    for candidate in (Path(path), Path(path) / "model"):
+        if (candidate / "config.json").is_file():
+            return candidate
+    if not Path(path).exists():
+        raise UserError(f"{path}: there is no such model folder; `sightline train … -o {path}` makes one")
+    raise UserError(f"{path}: no config.json here, so this is not a model folder (or its training has not validated yet)")
+
+
+def load(path: str | Path) -> Stored:
+    """Read a model folder, checked."""
+    folder = find(path)
+    record = _read_config(folder / "config.json")
+    config = from_dict(ModelConfig, record["model"], origin=str(folder / "config.json"))  # type: ignore[arg-type]
+    tokenizers = _read_tokenizers(folder, record["tokenizers"])  # type: ignore[arg-type]
+    source, target = record["languages"]  # type: ignore[misc]
+    model = build(config, tokenizers[0].size, tokenizers[1].size)
+    load_weights(model, folder / "model.safetensors")
+    return Stored(model.eval(), config, tokenizers, (source, target), folder)
+
+
+def _read_config(path: Path) -> dict[str, object]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); take the file from a backup") from error
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise UserError(f"{path}: format {FORMAT} expected; this folder is from another program or another version")
+    missing = {"languages", "vocabularies", "tokenizers", "model"} - record.keys()
+    if missing:
+        raise UserError(f"{path}: {', '.join(sorted(missing))} missing; take the file from a backup")
+    return record
+
+
+def _read_tokenizers(folder: Path, fingerprints: Mapping[str, str]) -> Tokenizers:
+    found = []
+    for name, fingerprint in fingerprints.items():
+        tokenizer = Tokenizer.load(folder / name)
+        if tokenizer.fingerprint != fingerprint:
+            raise UserError(f"{folder / name}: this tokenizer does not belong to the weights beside it; put the original back")
+        found.append(tokenizer)
+    return found[0], found[-1]

@@ -1,0 +1,27 @@
+"""Boolean masks, True where one may look, joined with `&`."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+def lengths_mask(lengths: Int[Tensor, " B"], size: int) -> Bool[Tensor, "B {size}"]:
+    """True for the first `lengths` places of every row."""
+    return torch.arange(size, device=lengths.device) < lengths[:, None]
+
+
+def over_keys(mask: Bool[Tensor, "B S"]) -> Bool[Tensor, "B 1 1 S"]:
+    """A mask of real tokens, shaped for attention scores (B, H, T, S)."""
+    return mask[:, None, None, :]
+
+
+def causal(queries: int, keys: int, device: torch.device | None = None) -> Bool[Tensor, "{queries} {keys}"] | None:
+    """No looking ahead. The last query stands at the last key, so that a cache only makes `keys` longer.
+
+    None when a single query may see everything.
+    """
+    if queries == 1:
+        return None
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)

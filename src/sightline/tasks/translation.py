@@ -1,0 +1,102 @@
+"""Translation: predict each target token from the source and the target tokens before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from sightline.data.batches import BatchOrder
+from sightline.data.encoded import EncodedCorpus
+from sightline.models.seq2seq import Seq2Seq
+from sightline.nn.losses import SmoothingKind, cross_entropy
+from sightline.nn.noise import Noise
+from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sentence pairs as tensors, padded with 0."""
+
+    source: Int[Tensor, "B S"]  # ends with EOS
+    inputs: Int[Tensor, "B T"]  # the target, shifted: begins with BOS
+    real: Int[Tensor, " N"]  # places of the real tokens in the flattened target
+    targets: Int[Tensor, " N"]  # the tokens to predict there, EOS included
+
+
+def padded(rows: Sequence[Sequence[int] | NDArray[np.integer]]) -> Int[Tensor, "B L"]:
+    """Rows of unlike lengths as one tensor."""
+    out = np.full((len(rows), max(map(len, rows))), PAD, dtype=np.int64)
+    for number, row in enumerate(rows):
+        out[number, : len(row)] = row
+    return torch.from_numpy(out)
+
+
+def make_batch(
+    sources: Sequence[Sequence[int] | NDArray[np.integer]], targets: Sequence[Sequence[int] | NDArray[np.integer]]
+) -> Batch:
+    """Pairs of token rows, without BOS and EOS, as a batch."""
+    source = padded([[*row, EOS] for row in sources])
+    inputs = padded([[BOS, *row] for row in targets])
+    outputs = padded([[*row, EOS] for row in targets]).flatten()
+    real = outputs.ne(PAD).nonzero().squeeze(1)
+    return Batch(source, inputs, real, outputs[real])
+
+
+def real_logits(model: Seq2Seq, batch: Batch, noise: Noise | None) -> Float[Tensor, "N V"]:
+    """Logits at the real target tokens only: nothing is computed over the vocabulary for padding."""
+    features, _ = model.features(batch.inputs, model.begin(batch.source, noise))
+    logits: Tensor = model.head(features.flatten(0, 1).index_select(0, batch.real))
+    return logits
+
+
+class TranslationTask:
+    """An encoded corpus of pairs as training material."""
+
+    def __init__(
+        self,
+        corpus: EncodedCorpus,
+        order: BatchOrder,
+        smoothing: float = 0.0,
+        smoothing_kind: SmoothingKind = "uniform",
+        bpe_dropout: float = 0.0,
+        tokenizers: tuple[Tokenizer, Tokenizer] | None = None,
+    ) -> None:
+        if bpe_dropout and tokenizers is None:
+            raise ValueError("BPE-dropout needs the tokenizers to cut the text anew")
+        self.corpus, self.order = corpus, order
+        self.smoothing, self.smoothing_kind = smoothing, smoothing_kind
+        self.bpe_dropout, self.tokenizers = bpe_dropout, tokenizers
+
+    def batches(self, epoch: int) -> int:
+        return self.order.count(epoch)
+
+    def rows(self, epoch: int, index: int) -> NDArray[np.int64]:
+        return self.order.batch(epoch, index)
+
+    def tokens(self, rows: NDArray[np.int64]) -> int:
+        # Under BPE-dropout a sentence is cut into more pieces; its usual length still weighs every update alike.
+        return int(self.corpus.target_lengths[rows].sum()) + len(rows)
+
+    def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Float[Tensor, ""]:
+        sources = [self._cut(self.corpus.source(i), 0, int(i), epoch) for i in rows]
+        targets = [self._cut(self.corpus.target(i), 1, int(i), epoch) for i in rows]
+        batch = make_batch(sources, targets)
+        logits = real_logits(cast(Seq2Seq, model), batch, noise)
+        return cross_entropy(logits, batch.targets, self.smoothing, self.smoothing_kind)
+
+    def origins(self, rows: NDArray[np.int64]) -> list[str]:
+        return [self.corpus.origin(int(i)) for i in rows]
+
+    def _cut(self, ids: NDArray[np.integer], side: int, sample: int, epoch: int) -> Sequence[int] | NDArray[np.integer]:
+        """The sample's tokens, cut anew under BPE-dropout by (epoch, sample, side) alone."""
+        if self.bpe_dropout == 0 or self.tokenizers is None:
+            return ids
+        tokenizer, key = self.tokenizers[side], (epoch << 40) + (sample << 1) + side
+        return tokenizer.encode_with_dropout(tokenizer.decode(ids), self.bpe_dropout, key)

@@ -1,0 +1,1 @@
+"""Optimiser, schedules, the loop, resuming, events, distribution. Knows nothing of decoding."""

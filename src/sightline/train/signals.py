@@ -1,0 +1,33 @@
+"""Ctrl-C and SIGTERM as a wish to leave, granted between two updates."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+
+class StopWish:
+    """While entered, the first signal sets `wanted`; a second one does what it always does."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._before: dict[signal.Signals, object] = {}
+
+    def __enter__(self) -> StopWish:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._give_back()
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.wanted = True
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        self._before = {}
