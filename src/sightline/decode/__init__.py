@@ -1,0 +1,1 @@
+"""From a predictor to text: options, search, sampling, ranking, translating, scoring."""

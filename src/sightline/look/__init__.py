@@ -1,0 +1,1 @@
+"""What a model looks at: replay on a twin, readings, alignment, drawing."""
