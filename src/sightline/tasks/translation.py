@@ -29,6 +29,10 @@ class Batch:
     real: Int[Tensor, " N"]  # places of the real tokens in the flattened target
     targets: Int[Tensor, " N"]  # the tokens to predict there, EOS included
 
+    def to(self, device: torch.device) -> Batch:
+        """The same batch beside the model."""
+        return Batch(*(tensor.to(device) for tensor in (self.source, self.inputs, self.real, self.targets)))
+
 
 def padded(rows: Sequence[Sequence[int] | NDArray[np.integer]]) -> Int[Tensor, "B L"]:
     """Rows of unlike lengths as one tensor."""
@@ -87,7 +91,7 @@ class TranslationTask:
     def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Float[Tensor, ""]:
         sources = [self._cut(self.corpus.source(i), 0, int(i), epoch) for i in rows]
         targets = [self._cut(self.corpus.target(i), 1, int(i), epoch) for i in rows]
-        batch = make_batch(sources, targets)
+        batch = make_batch(sources, targets).to(next(model.parameters()).device)
         logits = real_logits(cast(Seq2Seq, model), batch, noise)
         return cross_entropy(logits, batch.targets, self.smoothing, self.smoothing_kind)
 

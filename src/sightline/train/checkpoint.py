@@ -117,7 +117,7 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: torch.optim.Optimizer
     names = dict(model.named_parameters())
     for key, tensor in load_file(checkpoint / "optimiser.safetensors").items():
         name, slot = key.rsplit("/", 1)
-        optimiser.state[names[name]][slot] = tensor
+        optimiser.state[names[name]][slot] = tensor.to(names[name].device)
     return read_progress(checkpoint)
 
 

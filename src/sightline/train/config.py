@@ -11,6 +11,7 @@ from sightline.models.config import ModelConfig
 from sightline.nn.losses import SmoothingKind
 
 Precision: TypeAlias = Literal["auto", "fp32", "bf16"]
+Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 Judge: TypeAlias = Literal["loss", "bleu", "chrf"]
 
 
@@ -48,6 +49,7 @@ class TrainConfig:
     smoothing_kind: SmoothingKind = "uniform"  # over the whole vocabulary, or over the "others" only
     bpe_dropout: float = 0.0  # share of merges left out at random when a sentence is cut into pieces
     precision: Precision = "auto"  # of matrix products; "auto" probes the machine
+    device: Device = "auto"  # "auto" takes a CUDA card where there is one
     validate_every: int = 1000  # updates
     validate_sentences: int = 500  # how many development sentences are translated at each validation; 0: loss only
     judge: Judge = "loss"  # what the best model is chosen by

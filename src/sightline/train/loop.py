@@ -81,6 +81,7 @@ class Loop:
     ) -> None:
         self.model, self.task, self.config, self.precision = model, task, config, precision
         self.judge, self.keep, self.ranks = judge, keep, ranks
+        self.device = next(model.parameters()).device
         self.optimiser = make_optimiser(model, config.optimiser)
         self.rate = make_schedule(config.optimiser, config.model.dim, config.train.max_updates)
         self.ema = copy.deepcopy(model) if config.train.ema else None
@@ -165,8 +166,8 @@ class Loop:
         return total
 
     def _loss(self, objective: nn.Module, rows: NDArray[np.int64], epoch: int, update: int) -> Tensor:
-        noise = Noise.of(self.config.seed, update, torch.from_numpy(rows))
-        with products_in(self.precision):
+        noise = Noise.of(self.config.seed, update, torch.from_numpy(rows).to(self.device))
+        with products_in(self.precision, self.device):
             loss: Tensor = objective(rows, epoch, noise)
         return loss
 

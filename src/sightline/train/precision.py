@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 import torch
 
-from sightline.train.config import Precision
+from sightline.errors import UserError
+from sightline.train.config import Device, Precision
 
 SPEEDUP_WORTH_IT = 1.3  # bf16 rounds every product: it must repay that
 
@@ -24,15 +26,24 @@ def product_rate(dtype: torch.dtype, size: int = 512, repeats: int = 8) -> float
     return 2 * size**3 / best
 
 
-def resolve(precision: Precision) -> Literal["fp32", "bf16"]:
+def best_device(device: Device) -> torch.device:
+    """What "auto" comes to here; under `torchrun` every process takes the card of its own number."""
+    if device == "cpu" or (device == "auto" and not torch.cuda.is_available()):
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise UserError("train.device=cuda, but PyTorch finds no CUDA card here; say train.device=auto")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
+def resolve(precision: Precision, device: torch.device) -> Literal["fp32", "bf16"]:
     """What "auto" comes to here."""
     if precision != "auto":
         return precision
-    if torch.cuda.is_available():
+    if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
     return "bf16" if product_rate(torch.bfloat16) > SPEEDUP_WORTH_IT * product_rate(torch.float32) else "fp32"
 
 
-def products_in(precision: Literal["fp32", "bf16"], device: str = "cpu") -> AbstractContextManager[object]:
+def products_in(precision: Literal["fp32", "bf16"], device: torch.device) -> AbstractContextManager[object]:
     """Matrix products in this precision; weights, norms, softmax and loss stay in fp32."""
-    return torch.autocast(device, torch.bfloat16) if precision == "bf16" else nullcontext()
+    return torch.autocast(device.type, torch.bfloat16) if precision == "bf16" else nullcontext()

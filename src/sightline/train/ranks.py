@@ -27,7 +27,7 @@ class Ranks:
         """Each value, summed over all processes."""
         if self.world == 1:
             return list(values)
-        tensor = torch.tensor(values, dtype=torch.float64)
+        tensor = torch.tensor(values, dtype=torch.float64, device="cuda" if dist.get_backend() == "nccl" else "cpu")
         dist.all_reduce(tensor)
         return [float(value) for value in tensor]
 
