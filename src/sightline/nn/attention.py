@@ -74,13 +74,18 @@ class Attention(nn.Module):
         noise: Noise | None = None,
     ) -> Float[Tensor, "B H T e"]:
         """The context. `k` has been through `keys`."""
-        drops = noise is not None and self.dropout.rate > 0
-        if self.notes is None and self.score is scaled_dot and self.normalise is softmax and not drops:
+        plain = self.score is scaled_dot and self.normalise is softmax and (noise is None or self.dropout.rate == 0)
+        if plain and self.notes is None and not _fused_is_slow(q):
             return F.scaled_dot_product_attention(q, k, v, attn_mask=_joined(mask, bias, q.dtype))
         weights = attention_weights(q, k, mask, bias, self.score, self.normalise)
         if self.notes is not None:
             self.notes.append(weights)
         return self.dropout.weights(weights, noise).to(v.dtype) @ v
+
+
+def _fused_is_slow(q: Tensor) -> bool:
+    """The CPU kernel's backward pass in bf16 takes several times as long as plain products at a sentence's length."""
+    return q.device.type == "cpu" and q.dtype == torch.bfloat16 and q.requires_grad
 
 
 def _joined(mask: Tensor | None, bias: Tensor | None, dtype: torch.dtype) -> Tensor | None:

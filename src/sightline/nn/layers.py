@@ -77,6 +77,11 @@ class OutputLayer(nn.Module):
         if weight is not None:
             self.project.weight = weight
 
+    @property
+    def weight(self) -> Float[Tensor, "V D"]:
+        """A row per word."""
+        return self.project.weight
+
     def forward(self, features: Float[Tensor, "*rows D"]) -> Float[Tensor, "*rows V"]:
         logits: Tensor = self.project(features)
         return logits

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from sightline.data.batches import BatchOrder
 from sightline.data.encoded import EncodedCorpus
 from sightline.models.seq2seq import Seq2Seq
-from sightline.nn.losses import SmoothingKind, cross_entropy
+from sightline.nn.losses import SmoothingKind
 from sightline.nn.noise import Noise
+from sightline.nn.output_loss import output_cross_entropy
 from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
 
@@ -53,11 +54,10 @@ def make_batch(
     return Batch(source, inputs, real, outputs[real])
 
 
-def real_logits(model: Seq2Seq, batch: Batch, noise: Noise | None) -> Float[Tensor, "N V"]:
-    """Logits at the real target tokens only: nothing is computed over the vocabulary for padding."""
+def real_features(model: Seq2Seq, batch: Batch, noise: Noise | None) -> Float[Tensor, "N D"]:
+    """What the output layer reads at the real target tokens: nothing is computed over the vocabulary for padding."""
     features, _ = model.features(batch.inputs, model.begin(batch.source, noise))
-    logits: Tensor = model.head(features.flatten(0, 1).index_select(0, batch.real))
-    return logits
+    return features.flatten(0, 1).index_select(0, batch.real)
 
 
 class TranslationTask:
@@ -92,8 +92,9 @@ class TranslationTask:
         sources = [self._cut(self.corpus.source(i), 0, int(i), epoch) for i in rows]
         targets = [self._cut(self.corpus.target(i), 1, int(i), epoch) for i in rows]
         batch = make_batch(sources, targets).to(next(model.parameters()).device)
-        logits = real_logits(cast(Seq2Seq, model), batch, noise)
-        return cross_entropy(logits, batch.targets, self.smoothing, self.smoothing_kind)
+        seq2seq = cast(Seq2Seq, model)
+        features = real_features(seq2seq, batch, noise)
+        return output_cross_entropy(features, seq2seq.head.weight, batch.targets, self.smoothing, self.smoothing_kind)
 
     def origins(self, rows: NDArray[np.int64]) -> list[str]:
         return [self.corpus.origin(int(i)) for i in rows]
