@@ -1,1 +1,1 @@
-"""From a predictor to text: options, search, sampling, ranking, translating, scoring."""
+"""Search: from a predictor to sentences. Beam and sampling, ranking, scoring, and the translator that joins them to text."""

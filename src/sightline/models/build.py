@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +29,8 @@ from sightline.nn.scores import make_score
 def build(config: ModelConfig, source_vocabulary: int, target_vocabulary: int, seed: int = 0) -> Seq2Seq | LanguageModel:
     """A fresh model. The same seed gives the same weights."""
     target = _embedding(config.decoder, config.dim, target_vocabulary)
-    head = OutputLayer(config.dim, target_vocabulary, None if config.tie == "none" else target.table.weight)
+    tied = None if config.tie == "none" else cast(nn.Parameter, target.table.weight)
+    head = OutputLayer(config.dim, target_vocabulary, tied)
     decoder = _decoder(config, target)
     model: Seq2Seq | LanguageModel
     if config.encoder is None:

@@ -9,7 +9,7 @@ So training is one call with the whole target and search is many calls with one 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -18,12 +18,14 @@ from sightline.nn.noise import Noise
 from sightline.nn.state import Memory, State
 
 
+@runtime_checkable
 class Encoder(Protocol):
     """Reads a whole source."""
 
     def __call__(self, tokens: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"], noise: Noise | None = None) -> Memory: ...
 
 
+@runtime_checkable
 class Decoder(Protocol):
     """Reads a target from left to right."""
 
@@ -36,6 +38,7 @@ class Decoder(Protocol):
         ...
 
 
+@runtime_checkable
 class Predictor(Protocol):
     """Decoder and output layer: all that a search sees."""
 
@@ -44,6 +47,7 @@ class Predictor(Protocol):
         ...
 
 
+@runtime_checkable
 class Translates(Predictor, Protocol):
     """A predictor that continues a source: a model, or several together."""
 

@@ -84,7 +84,7 @@ class RecurrentDecoder(nn.Module):
     def start(self, memory: Memory | None, noise: Noise | None = None) -> State:
         if memory is None or self.bridge is None:
             return State((), (None, None, None), noise=noise)
-        hidden = torch.tanh(self.bridge(memory.summary)).unflatten(-1, (len(self.layers), self.dim))
+        hidden = torch.unflatten(torch.tanh(self.bridge(memory.summary)), -1, (len(self.layers), self.dim))
         cells = torch.zeros_like(hidden) if self.cell == "lstm" else None
         if self.cross is None:
             return State((), (hidden, cells, None), noise=noise)
@@ -98,17 +98,17 @@ class RecurrentDecoder(nn.Module):
             return self._read(x, state)
         outputs = []
         for step in range(x.size(1)):  # what was seen at a step is read at the next
-            fed: Tensor = state.live[2]  # type: ignore[index,assignment]
+            fed: Tensor = state.live[2]  # type: ignore[index]
             out, state = self._read(torch.cat((x[:, step : step + 1], fed.to(x.dtype)), -1), state)
             outputs.append(out)
         return torch.cat(outputs, 1), state
 
     def _read(self, x: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T D"], State]:
         hidden, cells, _ = state.live  # type: ignore[misc]
-        noise, after = noise_at(state.noise, state.length), []
+        noise, after = noise_at(state.noise, state.length), list[tuple[Tensor, Tensor]]()
         for depth, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
             x, now = layer(x, self._before(depth, hidden, cells))
-            after.append(now if self.cell == "lstm" else (now, None))
+            after.append(now if self.cell == "lstm" else (now, now))
             x = dropout(x, noise)
         x = self._look(x, state)
         live = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -67,4 +65,4 @@ class LanguageModel(nn.Module):
 
 def parameter_count(model: nn.Module) -> int:
     """Numbers to learn; shared ones count once."""
-    return sum(cast(int, parameter.numel()) for parameter in model.parameters())
+    return sum(parameter.numel() for parameter in model.parameters())

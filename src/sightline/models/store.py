@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -136,15 +136,15 @@ def load(path: str | Path) -> Stored:
     """Read a model folder, checked."""
     folder = find(path)
     record = _read_config(folder / "config.json")
-    config = from_dict(ModelConfig, record["model"], origin=str(folder / "config.json"))  # type: ignore[arg-type]
-    tokenizers = _read_tokenizers(folder, record["tokenizers"])  # type: ignore[arg-type]
-    source, target = record["languages"]  # type: ignore[misc]
+    config = from_dict(ModelConfig, record["model"], origin=str(folder / "config.json"))
+    tokenizers = _read_tokenizers(folder, record["tokenizers"])
+    source, target = record["languages"]
     model = build(config, tokenizers[0].size, tokenizers[1].size)
     load_weights(model, folder / "model.safetensors")
     return Stored(model.eval(), config, tokenizers, (source, target), folder)
 
 
-def _read_config(path: Path) -> dict[str, object]:
+def _read_config(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

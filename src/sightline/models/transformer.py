@@ -104,7 +104,7 @@ def _joined(past: Tree, new: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     if past is None:
         return new
     k, v = past
-    return torch.cat((k, new[0]), -2), torch.cat((v, new[1]), -2)  # type: ignore[list-item]
+    return torch.cat((k, new[0]), -2), torch.cat((v, new[1]), -2)
 
 
 class TransformerDecoder(nn.Module):

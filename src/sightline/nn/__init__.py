@@ -1,1 +1,1 @@
-"""Parts of models: attention, scores, masks, positions, state, layers, losses. They know nothing of tokens' meaning or of tasks."""
+"""Parts of models: attention, scores, masks, positions, state, layers, losses. They know nothing of words or tasks."""

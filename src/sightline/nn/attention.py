@@ -110,7 +110,7 @@ class MultiHead(nn.Module):
 
     def split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T d"]:
         """(B, T, D) -> (B, H, T, D / H)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return torch.unflatten(x, -1, (self.heads, -1)).transpose(1, 2)
 
     def keys(self, x: Float[Tensor, "B S D"], offset: int = 0) -> tuple[Float[Tensor, "B H S d"], Float[Tensor, "B H S d"]]:
         """Keys and values of these states, the first of which stands at `offset`."""

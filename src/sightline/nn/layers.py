@@ -16,7 +16,7 @@ ActivationName: TypeAlias = Literal["relu", "gelu", "gelu_tanh", "swish"]
 NormOrder: TypeAlias = Literal["pre", "post"]
 
 
-def activate(name: ActivationName, x: Tensor) -> Tensor:
+def activate(name: ActivationName, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """The non-linearity of this name."""
     match name:
         case "relu":
@@ -50,10 +50,9 @@ class Residual(nn.Module):
         self.norm, self.dropout, self.order = nn.LayerNorm(dim), Dropout(dropout), order
 
     def forward(self, x: Float[Tensor, "B T D"], f: Callable[[Tensor], Tensor], noise: Noise | None) -> Float[Tensor, "B T D"]:
-        if self.order == "pre":
-            return x + self.dropout(f(self.norm(x)), noise)
-        out: Tensor = self.norm(x + self.dropout(f(x), noise))
-        return out
+        pre = self.order == "pre"
+        total: Tensor = x + self.dropout(f(self.norm(x) if pre else x), noise)
+        return total if pre else self.norm(total)
 
 
 class Embedding(nn.Module):

@@ -17,11 +17,11 @@ def over_keys(mask: Bool[Tensor, "B S"]) -> Bool[Tensor, "B 1 1 S"]:
     return mask[:, None, None, :]
 
 
-def causal(queries: int, keys: int, device: torch.device | None = None) -> Bool[Tensor, "{queries} {keys}"] | None:
-    """No looking ahead. The last query stands at the last key, so that a cache only makes `keys` longer.
+def causal(queries: int, keys: int, device: torch.device | None = None) -> Bool[Tensor, "1 1 {queries} {keys}"] | None:
+    """No looking ahead, shaped for attention scores. The last query stands at the last key: a cache only makes `keys` longer.
 
     None when a single query may see everything.
     """
     if queries == 1:
         return None
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+    return torch.ones(1, 1, queries, keys, dtype=torch.bool, device=device).tril(keys - queries)

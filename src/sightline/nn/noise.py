@@ -89,7 +89,7 @@ class Dropout(nn.Module):
         if noise is None or self.rate == 0:
             return x
         heads, queries, keys = x.shape[1:]
-        draws = noise.draw(self.site, queries, keys * heads).unflatten(-1, (keys, heads))
+        draws = torch.unflatten(noise.draw(self.site, queries, keys * heads), -1, (keys, heads))
         return x * self._keep(draws.permute(0, 3, 1, 2), x.dtype)
 
     def _keep(self, draws: Tensor, dtype: torch.dtype) -> Tensor:

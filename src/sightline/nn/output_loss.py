@@ -42,7 +42,7 @@ def output_cross_entropy(
 
 
 def _blocks(rows: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
-    return rows.split(max(1, BLOCK // len(weight)))
+    return torch.split(rows, max(1, BLOCK // len(weight)))
 
 
 class _OutputCrossEntropy(torch.autograd.Function):

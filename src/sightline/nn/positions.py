@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 PositionName: TypeAlias = Literal["none", "sinusoidal", "learned", "rotary", "alibi", "relative"]
 
 
+@runtime_checkable
 class Position(Protocol):
     """Three places to act."""
 
@@ -100,8 +101,8 @@ class Rotary(nn.Module):
         return None
 
 
-def distances(queries: int, keys: int, device: torch.device) -> Tensor:
-    """Key position minus query position, (queries, keys)."""
+def distances(queries: int, keys: int, device: torch.device) -> Int[Tensor, "{queries} {keys}"]:
+    """Key position minus query position."""
     return torch.arange(keys, device=device) - torch.arange(keys - queries, keys, device=device)[:, None]
 
 

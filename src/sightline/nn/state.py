@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from sightline.nn.noise import Noise
 
-Tree: TypeAlias = "Tensor | tuple[Tree, ...] | None"
+Tree: TypeAlias = Tensor | tuple[Any, ...] | None  # of trees again, which a checker at run time cannot be told
 
 
 class Memory(NamedTuple):

@@ -47,9 +47,10 @@ def make_batch(
     sources: Sequence[Sequence[int] | NDArray[np.integer]], targets: Sequence[Sequence[int] | NDArray[np.integer]]
 ) -> Batch:
     """Pairs of token rows, without BOS and EOS, as a batch."""
-    source = padded([[*row, EOS] for row in sources])
-    inputs = padded([[BOS, *row] for row in targets])
-    outputs = padded([[*row, EOS] for row in targets]).flatten()
+    reads, writes = ([np.asarray(row, np.int64) for row in side] for side in (sources, targets))
+    source = padded([np.append(row, EOS) for row in reads])
+    inputs = padded([np.append(BOS, row) for row in writes])
+    outputs = padded([np.append(row, EOS) for row in writes]).flatten()
     real = outputs.ne(PAD).nonzero().squeeze(1)
     return Batch(source, inputs, real, outputs[real])
 

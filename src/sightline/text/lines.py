@@ -7,16 +7,16 @@ is part of the text, or two files of a parallel corpus would shift against each 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from types import MappingProxyType
+from typing import BinaryIO, NamedTuple, Protocol
 
 import zstandard
 
@@ -30,6 +30,7 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BLOCK = 1 << 16
+_SLICE = 1 << 10  # what is unpacked at a time: it may become many thousand times as much
 
 
 class Line(NamedTuple):
@@ -40,7 +41,7 @@ class Line(NamedTuple):
     problem: str = ""
 
 
-def read_lines(path: str | Path) -> Iterator[Line]:
+def read_lines(path: str | Path) -> Generator[Line, None, None]:
     """The lines of a file, or of standard input when the path is "-"; .gz, .xz and .zst are unpacked on the way."""
     name = display_name(path)
     with open_bytes(path) as file:
@@ -68,28 +69,30 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
     """The unpacked bytes of a file."""
     with contextlib.ExitStack() as stack:
         if str(path) == STANDARD_INPUT:
-            raw: io.BufferedReader = io.BufferedReader(_Borrowed(sys.stdin.buffer), _BLOCK)
+            raw: io.BufferedReader[io.RawIOBase] = io.BufferedReader(_Borrowed(_standard_input()), _BLOCK)
         else:
             raw = stack.enter_context(_open_existing(Path(path)))
         packing = _packing(raw, path)
-        if packing == ".gz":
-            yield stack.enter_context(io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK))
-        elif packing == ".xz":
-            yield stack.enter_context(io.BufferedReader(lzma.LZMAFile(raw), _BLOCK))
-        elif packing == ".zst":
-            yield stack.enter_context(io.BufferedReader(_ZstdReader(raw), _BLOCK))
+        if packing:
+            yield stack.enter_context(io.BufferedReader(_Unpacked(raw, packing), _BLOCK))
         else:
             yield raw
 
 
-def _open_existing(path: Path) -> io.BufferedReader:
+def _standard_input() -> io.BufferedIOBase:
+    if sys.stdin is None:  # as some services start their programs
+        raise UserError("standard input is closed; give a file, or a pipe that is open")
+    assert isinstance(sys.stdin.buffer, io.BufferedIOBase)
+    return sys.stdin.buffer
+
+
+def _open_existing(path: Path) -> io.BufferedReader[io.RawIOBase]:
     try:
-        file = path.open("rb", buffering=_BLOCK)
+        return io.BufferedReader(path.open("rb", buffering=0), _BLOCK)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file{_nearest_name(path)}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be opened ({error.strerror or error}); give a file you may read") from error
-    return file
 
 
 def _nearest_name(path: Path) -> str:
@@ -101,7 +104,7 @@ def _nearest_name(path: Path) -> str:
     return f"; did you mean {folder / near[0]}?" if near else "; check the name"
 
 
-def _packing(raw: io.BufferedReader, path: str | Path) -> str:
+def _packing(raw: io.BufferedReader[io.RawIOBase], path: str | Path) -> str:
     """How the file is compressed: what its first bytes say, else what its name says."""
     head = raw.peek(8)[:8]
     for magic, packing in _MAGIC.items():
@@ -137,23 +140,47 @@ def _refuse_utf16(raw: bytes, name: str) -> None:
 class _Borrowed(io.RawIOBase):
     """A stream that stays open when the reader around it is closed: standard input is not ours to close."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: io.BufferedIOBase) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # the stub asks for any buffer
-        data = self._stream.read1(len(buffer)) if isinstance(self._stream, io.BufferedIOBase) else b""
+        data = self._stream.read1(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
 
-class _ZstdReader(io.RawIOBase):
-    """Frame after frame of zstd; the package's own reader takes a frame that is cut short for the end of the file."""
+class _Unpacker(Protocol):
+    """What unpacks one stream; zlib, lzma and zstandard agree on it."""
 
-    def __init__(self, raw: BinaryIO) -> None:
-        self._blocks = _unzstd(raw)
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+_UNPACKERS: Mapping[str, Callable[[], _Unpacker]] = MappingProxyType(
+    {
+        ".gz": lambda: zlib.decompressobj(wbits=zlib.MAX_WBITS + 16),  # 16: with gzip's header and checksum
+        ".xz": lzma.LZMADecompressor,
+        ".zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
+    }
+)
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a compressed file.
+
+    The packages' own readers take some files that are cut short, or whose second part is damaged, for ended ones.
+    """
+
+    def __init__(self, raw: BinaryIO, packing: str) -> None:
+        self._blocks = _unpack(raw, _UNPACKERS[packing])
         self._rest = b""
 
     def readable(self) -> bool:
@@ -169,3 +196,15 @@ class _ZstdReader(io.RawIOBase):
         self._rest = self._rest[len(taken) :]
         buffer[: len(taken)] = taken
         return len(taken)
+
+
+def _unpack(raw: BinaryIO, start: Callable[[], _Unpacker]) -> Iterator[bytes]:
+    """Stream after stream to the end; zeros between them are padding."""
+    while data := raw.read(_SLICE):
+        while data := data.lstrip(b"\0"):
+            unpacker = start()
+            while not unpacker.eof:
+                if not data:
+                    raise EOFError("its end is missing")
+                yield unpacker.decompress(data)
+                data = unpacker.unused_data if unpacker.eof else raw.read(_SLICE)

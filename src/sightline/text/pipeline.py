@@ -22,6 +22,7 @@ FIRST_BYTE = len(SPECIAL_NAMES)
 FIRST_PIECE = FIRST_BYTE + len(BYTE_NAMES)
 
 SPACE = "▁"
+WHITE = r"[\s\x1c-\x1f]"  # what `str.split()` splits at
 # Private-use characters: a text that holds one keeps it, at the price of one more.
 ESCAPE, ESCAPED_ITSELF, ESCAPED_SPACE = "\ue000", "\ue001", "\ue002"
 
@@ -49,7 +50,9 @@ def unescape(text: str) -> str:
 def _normalizer(kind: Kind) -> normalizers.Normalizer:
     # Words are what stands between white space, whichever and however much; the other kinds keep every character.
     to_space = (
-        [normalizers.Strip(), normalizers.Replace(Regex(r"\s+"), SPACE)] if kind == "words" else [normalizers.Replace(" ", SPACE)]
+        [normalizers.Replace(Regex(rf"{WHITE}+"), SPACE), normalizers.Replace(Regex(rf"\A{SPACE}|{SPACE}\z"), "")]
+        if kind == "words"
+        else [normalizers.Replace(" ", SPACE)]
     )
     return normalizers.Sequence(
         [

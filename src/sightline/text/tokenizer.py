@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from tokenizers import Tokenizer as LibraryTokenizer
 
 from sightline.errors import UserError
+from sightline.text import tokenizer_file
 from sightline.text.bpe_dropout import MergeTable
 from sightline.text.files import write_whole
 from sightline.text.pipeline import (
@@ -21,7 +21,6 @@ from sightline.text.pipeline import (
     EOS,
     FIRST_BYTE,
     FIRST_PIECE,
-    KINDS,
     PAD,
     SPACE,
     SPECIAL_PIECES,
@@ -32,7 +31,6 @@ from sightline.text.pipeline import (
 
 __all__ = ["BOS", "EOS", "PAD", "UNK", "Tokenizer"]
 
-FORMAT = 1
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -80,7 +78,7 @@ class Tokenizer:
         return [SPECIAL_PIECES[i] if i < FIRST_BYTE else unescape(self._names[i]) for i in ids]
 
     def words(self, ids: Iterable[int]) -> list[int]:
-        """For each id the number of its word, as `text.split()` counts; white space goes with the next word; PAD, BOS, EOS: -1."""
+        """For each id the number of its word, as `text.split()` counts; white space goes with the next; PAD, BOS, EOS: -1."""
         numbers: list[int] = []
         word, open_word = -1, False
         ids = list(ids)
@@ -106,28 +104,12 @@ class Tokenizer:
 
     def to_json(self) -> str:
         """The whole tokenizer as text; equal tokenizers give equal text."""
-        library = json.loads(self._library.to_str())
-        whole = {"format": FORMAT, "kind": self.kind, "size": self.size, "tokenizer": library}
-        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+        return tokenizer_file.write(self.kind, self._library)
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
         """The tokenizer that `to_json` wrote."""
-        try:
-            whole = json.loads(text)
-        except ValueError as error:
-            raise UserError(f"a tokenizer must be JSON, and this is not ({error}); take the file from a backup") from error
-        _check_wrapper(whole)
-        try:
-            library = LibraryTokenizer.from_str(json.dumps(whole["tokenizer"]))
-        except Exception as error:  # the library raises nothing more exact
-            raise UserError(f"a tokenizer is damaged ({error}); take the file from a backup") from error
-        tokenizer = cls(whole["kind"], library)
-        if tokenizer.size != whole["size"]:
-            raise UserError(
-                f"a tokenizer says it has {whole['size']} pieces and has {tokenizer.size}; take the file from a backup"
-            )
-        return tokenizer
+        return cls(*tokenizer_file.read(text))
 
     def save(self, path: str | Path) -> None:
         """Write `tokenizer.json`, whole or not at all."""
@@ -183,17 +165,3 @@ def _spell_bytes(data: bytes) -> list[str]:
         else:
             texts.append("\ufffd")
     return texts
-
-
-def _check_wrapper(whole: Any) -> None:
-    """Refuse what is not ours before the library sees it."""
-    if not isinstance(whole, dict) or set(whole) != {"format", "kind", "size", "tokenizer"}:
-        raise UserError("a tokenizer must be an object with format, kind, size and tokenizer; is this another program's file?")
-    if whole["format"] != FORMAT:
-        raise UserError(f"a tokenizer has format {whole['format']}, this version reads {FORMAT}; update sightline")
-    if whole["kind"] not in KINDS:
-        raise UserError(f"a tokenizer has kind {whole['kind']!r}; the kinds are {', '.join(KINDS)}")
-    names = whole["tokenizer"].get("added_tokens") if isinstance(whole["tokenizer"], dict) else None
-    if names != []:
-        # An added token is found in any text: it would let a text write special symbols.
-        raise UserError("a tokenizer must have no added tokens; learn it with sightline")

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 
+from sightline.data.encoded_writer import sync_folder
 from sightline.models.store import load_weights, weights
+from sightline.train.checkpoint import write_tensors
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The weights of the last `count` validations, on disk."""
+    """The weights of the last `count` validations, on disk; a count below 2 keeps none."""
 
     folder: Path
     count: int
@@ -27,26 +28,29 @@ class Snapshots:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         making = self.folder / ".making"
-        save_file({name: tensor.detach().contiguous() for name, tensor in weights(model).items()}, making)
+        write_tensors(making, weights(model))
         os.replace(making, self._path(update))
+        sync_folder(self.folder)
 
     def after(self, kept: tuple[int, ...], update: int) -> tuple[int, ...]:
-        """Which ones there are now; older ones go once no checkpoint asks for them."""
-        now = (*(u for u in kept if u != update), update)[-max(self.count, 1) :]
-        if self.folder.is_dir():
-            wanted = {self._path(u) for u in (*kept[-self.count :], *now)}
-            for path in self.folder.glob("*.safetensors"):
-                if path not in wanted:
-                    path.unlink(missing_ok=True)
-        return now
+        """Which ones count once there is one of this update."""
+        return () if self.count < 2 else (*(u for u in kept if u != update), update)[-self.count :]
+
+    def drop_all_but(self, *kept: int) -> None:
+        """Delete the others. A checkpoint may still ask for those it names, so keep them until the next one is written."""
+        wanted = {self._path(update) for update in kept}
+        for path in self.folder.glob("*.safetensors"):
+            if path not in wanted:
+                path.unlink()
 
     def mean(self, model: nn.Module, kept: tuple[int, ...]) -> nn.Module:
         """A copy of the model with the mean of the weights of these updates."""
+        averaged = copy.deepcopy(model)
         total = {name: torch.zeros_like(tensor, dtype=torch.float64) for name, tensor in weights(model).items()}
         for update in kept:
-            for name, tensor in load_file(self._path(update)).items():
-                total[name] += tensor
-        averaged = copy.deepcopy(model)
+            load_weights(averaged, self._path(update))
+            for name, tensor in weights(averaged).items():
+                total[name] += tensor.detach()
         load_weights(averaged, {name: tensor / len(kept) for name, tensor in total.items()})
         return averaged
 

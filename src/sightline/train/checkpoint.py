@@ -9,18 +9,36 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from sightline.data.encoded_writer import sync_folder
+from sightline.errors import UserError
 from sightline.models.store import load_weights, weights
+from sightline.text.files import write_whole
 
-MANIFEST = "manifest.json"
+MANIFEST, PROGRESS = "manifest.json", "progress.json"
+Tensors: TypeAlias = Mapping[str, Mapping[str, Tensor]]  # file stem -> named tensors
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Sums since the last report."""
+
+    loss: float = 0.0
+    gradient: float = 0.0
+    updates: int = 0  # finite ones
+    tokens: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +55,9 @@ class Progress:
     snapshots: tuple[int, ...] = ()  # updates whose weights are kept for averaging
     skipped: int = 0  # updates in a row that were not finite
     finished: str = ""  # why, once it is
+    precision: str = ""  # what "auto" came to: a machine probed again might say otherwise
+    events: int = 0  # told so far
+    meter: Meter = Meter()
 
     def stepped(self, batches: int) -> Progress:
         """After one more update in an epoch of so many batches."""
@@ -50,43 +71,57 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """All that a run resumes from."""
+
+    progress: Progress
+    tensors: Tensors
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """The checkpoints of one run, in one folder."""
+    """The checkpoints of one run, in one folder, each named by its update and how often that one was saved before."""
 
     folder: Path
     damaged: list[str] = field(default_factory=list)
 
-    def save(self, progress: Progress, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
-        """`tensors`: file stem -> named tensors."""
+    def save(self, progress: Progress, tensors: Tensors) -> None:
+        """Write one whole, then let the older ones go."""
+        try:
+            self._save(progress, tensors)
+        except (OSError, SafetensorError) as error:
+            raise UserError(
+                f"{self.folder}: no checkpoint could be written ({error}); the last one is still there: "
+                "make room, then start the same command again"
+            ) from error
+
+    def _save(self, progress: Progress, tensors: Tensors) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = f"{progress.update:09d}"
+        self._sweep()
+        same = [again for update, again in self._numbers() if update == progress.update]
+        name = f"{progress.update:09d}-{max(same, default=-1) + 1}"
         making = self.folder / f".making-{name}"
-        shutil.rmtree(making, ignore_errors=True)
         making.mkdir()
         for stem, named in tensors.items():
-            save_file({key: value.detach().contiguous() for key, value in named.items()}, making / f"{stem}.safetensors")
-        (making / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+            write_tensors(making / f"{stem}.safetensors", named)
+        write_whole(making / PROGRESS, json.dumps(asdict(progress)))
         hashes = {path.name: _sha256(path) for path in sorted(making.iterdir())}
-        (making / MANIFEST).write_text(json.dumps(hashes), encoding="utf-8")
-        for path in making.iterdir():
-            _flush(path)
-        _flush(making)
-        self._name(making, name)
-
-    def _name(self, making: Path, name: str) -> None:
-        final = self.folder / name
-        if final.exists():  # the same update again, after a resume: it holds the same numbers
-            shutil.rmtree(final)
-        os.rename(making, final)
-        _flush(self.folder)
-        pointer = self.folder / ".latest-making"
-        pointer.write_text(name, encoding="utf-8")
-        _flush(pointer)
-        os.replace(pointer, self.folder / "latest")
-        _flush(self.folder)
+        write_whole(making / MANIFEST, json.dumps(hashes))
+        sync_folder(making)
+        os.rename(making, self.folder / name)
+        sync_folder(self.folder)
+        write_whole(self.folder / "latest", name)
         for old in self._names():
             if old != name:
-                shutil.rmtree(self.folder / old)
+                shutil.rmtree(self.folder / old, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """What an earlier process was making when it was killed."""
+        for left in self.folder.glob(".*"):
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
 
     def latest(self) -> Path | None:
         """The newest whole checkpoint; damaged ones are passed over and remembered in `damaged`."""
@@ -97,59 +132,71 @@ class Checkpoints:
         return None
 
     def _names(self) -> list[str]:
+        """From the oldest to the newest."""
+        return [f"{update:09d}-{again}" for update, again in self._numbers()]
+
+    def _numbers(self) -> list[tuple[int, int]]:
         if not self.folder.is_dir():
             return []
-        return sorted(path.name for path in self.folder.iterdir() if path.is_dir() and path.name.isdigit())
+        found = (re.fullmatch(r"(\d{9,})-(\d+)", path.name) for path in self.folder.iterdir())
+        return sorted((int(match[1]), int(match[2])) for match in found if match)
 
 
-def read_progress(checkpoint: Path) -> Progress:
-    """Where the run stood."""
-    record = json.loads((checkpoint / "progress.json").read_text(encoding="utf-8"))
-    record["snapshots"] = tuple(record["snapshots"])
-    return Progress(**record)
+def read(checkpoint: Path) -> Saved:
+    """A checkpoint, from disk."""
+    record = json.loads((checkpoint / PROGRESS).read_text(encoding="utf-8"))
+    try:
+        record |= {"snapshots": tuple(record["snapshots"]), "meter": Meter(**record["meter"])}
+        progress = Progress(**record)
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{checkpoint}: written by another version ({error}); go on with that one, or start afresh") from error
+    return Saved(progress, {path.stem: load_file(path) for path in sorted(checkpoint.glob("*.safetensors"))})
 
 
-def restore(checkpoint: Path, model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Module | None) -> Progress:
+def restore(saved: Saved, model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Module | None) -> None:
     """Put everything back as it was."""
-    load_weights(model, checkpoint / "model.safetensors")
+    if ("ema" in saved.tensors) != (ema is not None):
+        raise UserError("train.ema was switched on or off since this run began; set it as it was, or start afresh elsewhere")
+    load_weights(model, saved.tensors["model"])
     if ema is not None:
-        load_weights(ema, checkpoint / "ema.safetensors")
+        load_weights(ema, saved.tensors["ema"])
+    slots = {"momentum_buffer"} if isinstance(optimiser, torch.optim.SGD) else {"step", "exp_avg", "exp_avg_sq"}
     names = dict(model.named_parameters())
-    for key, tensor in load_file(checkpoint / "optimiser.safetensors").items():
+    for key, tensor in saved.tensors["optimiser"].items():
         name, slot = key.rsplit("/", 1)
+        if slot not in slots:
+            raise UserError("optimiser.kind was changed since this run began; set it as it was, or start afresh elsewhere")
         optimiser.state[names[name]][slot] = tensor.to(names[name].device)
-    return read_progress(checkpoint)
 
 
-def everything(model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Module | None) -> dict[str, dict[str, Tensor]]:
+def everything(model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Module | None) -> Tensors:
     """All tensors that a run resumes from."""
-    names = {parameter: name for name, parameter in model.named_parameters()}
     slots = {
-        f"{names[parameter]}/{slot}": value
-        for parameter, state in optimiser.state.items()
-        for slot, value in state.items()
+        f"{name}/{slot}": value
+        for name, parameter in model.named_parameters()
+        for slot, value in optimiser.state.get(parameter, {}).items()
         if isinstance(value, Tensor)
     }
     tensors = {"model": weights(model), "optimiser": slots}
     return tensors if ema is None else tensors | {"ema": weights(ema)}
 
 
+def write_tensors(path: Path, named: Mapping[str, Tensor]) -> None:
+    """A safetensors file, on disk for sure."""
+    save_file({name: tensor.detach().contiguous() for name, tensor in named.items()}, path)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def _whole(checkpoint: Path) -> bool:
     try:
         hashes = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
-        return all(_sha256(checkpoint / name) == expected for name, expected in hashes.items())
-    except (OSError, ValueError):
+        wanted = {PROGRESS, "model.safetensors", "optimiser.safetensors"}
+        return wanted <= hashes.keys() and all(_sha256(checkpoint / name) == told for name, told in hashes.items())
+    except (OSError, ValueError, AttributeError):
         return False
 
 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

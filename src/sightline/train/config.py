@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from sightline.data.prepare import DataConfig
-
+from sightline.data.config import DataConfig
 from sightline.models.config import ModelConfig
 from sightline.nn.losses import SmoothingKind
 
@@ -64,6 +63,13 @@ class TrainConfig:
         for name in ("tokens", "accumulate", "max_updates", "validate_every", "log_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        for name in ("validate_sentences", "patience", "average", "checkpoint_minutes"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)} must not be negative")
+        for name in ("max_epochs", "max_minutes"):
+            limit = getattr(self, name)
+            if limit is not None and limit <= 0:
+                raise ValueError(f"{name}={limit} must be above 0; leave it out for no such limit")
         for name in ("smoothing", "bpe_dropout", "ema"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must lie in [0, 1)")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from sightline.text.files import write_whole
+from sightline.train.checkpoint import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Validated:
     metrics: dict[str, float]
     best: bool
     seconds: float
+    averaged: int = 0  # the mean of the weights of so many validations was judged; 0: the weights of this update
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,45 +72,54 @@ Event: TypeAlias = Started | Stepped | Validated | Skipped | Finished
 Listener: TypeAlias = Callable[[Event], None]
 
 
+def both(*listeners: Listener) -> Listener:
+    """One listener that tells several."""
+
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return tell
+
+
 class JsonLines:
     """Every event as a line of `metrics.jsonl`. Lines beyond where a resumed run stands are taken back first."""
 
-    def __init__(self, path: Path, update: int) -> None:
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [line for line in lines if _is_before(line, update)]
-        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-        self.file = path.open("a", encoding="utf-8")
+    def __init__(self, path: Path, progress: Progress) -> None:
+        self.path = path
+        lines = path.read_bytes().split(b"\n")[: progress.events] if path.exists() else []
+        write_whole(path, b"".join(line + b"\n" for line in lines if line))
 
     def __call__(self, event: Event) -> None:
-        self.file.write(json.dumps({"event": type(event).__name__.lower(), **asdict(event)}) + "\n")
-        self.file.flush()
+        record = {"event": type(event).__name__.lower(), **{name: _plain(value) for name, value in asdict(event).items()}}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, allow_nan=False) + "\n")
 
 
-def _is_before(line: str, update: int) -> bool:
-    try:
-        record = json.loads(line)
-    except ValueError:  # a line that a kill cut short
-        return False
-    return int(record["update"]) <= update and record["event"] != "finished"
+def _plain(value: object) -> object:
+    """JSON knows no number that is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 class TensorBoard:
-    """Losses and metrics for TensorBoard."""
+    """Losses and metrics for TensorBoard, which hides what lies beyond where a resumed run stands."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, progress: Progress) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
-        self.writer = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+        self.writer = SummaryWriter(str(folder), purge_step=progress.update + 1)
 
     def __call__(self, event: Event) -> None:
         match event:
             case Stepped():
                 for name in ("loss", "learning_rate", "gradient", "tokens_per_second"):
-                    self.writer.add_scalar(f"train/{name}", getattr(event, name), event.update)  # type: ignore[no-untyped-call]
+                    self.writer.add_scalar(f"train/{name}", getattr(event, name), event.update)
             case Validated():
                 for name, value in event.metrics.items():
-                    self.writer.add_scalar(f"valid/{name}", value, event.update)  # type: ignore[no-untyped-call]
+                    self.writer.add_scalar(f"valid/{name}", value, event.update)
             case Finished():
-                self.writer.close()  # type: ignore[no-untyped-call]
+                self.writer.close()
             case _:
                 pass

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,9 +27,9 @@ from sightline.models.seq2seq import parameter_count
 from sightline.nn.noise import Noise
 from sightline.tasks.interface import Task
 from sightline.train.average import Snapshots
-from sightline.train.checkpoint import Checkpoints, Progress, everything, restore
+from sightline.train.checkpoint import Checkpoints, Meter, Progress, everything, read, restore
 from sightline.train.config import RunConfig
-from sightline.train.events import Finished, Listener, Skipped, Started, Stepped, Validated
+from sightline.train.events import Event, Finished, Listener, Skipped, Started, Stepped, Validated
 from sightline.train.optimiser import make_optimiser, make_schedule
 from sightline.train.precision import products_in
 from sightline.train.ranks import Ranks
@@ -53,19 +53,11 @@ class Objective(nn.Module):
         return self.task.loss(self.model, rows, epoch, noise)
 
 
-@dataclass(slots=True)
-class Meter:
-    """What happened since the last report."""
-
-    loss: float = 0.0
-    gradient: float = 0.0
-    updates: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-
-
 class Loop:
-    """One run. `judge` gives a model's figures, `keep` writes the best one down, `tell` hears what happens."""
+    """One run. `judge` gives a model's figures, `keep` writes the best one down, `tell` gives who hears what happens.
+
+    Of several processes only the leading one calls them.
+    """
 
     def __init__(
         self,
@@ -79,7 +71,7 @@ class Loop:
         tell: Callable[[Progress], Listener],
         ranks: Ranks,
     ) -> None:
-        self.model, self.task, self.config, self.precision = model, task, config, precision
+        self.model, self.task, self.config = model, task, config
         self.judge, self.keep, self.ranks = judge, keep, ranks
         self.device = next(model.parameters()).device
         self.optimiser = make_optimiser(model, config.optimiser)
@@ -87,26 +79,43 @@ class Loop:
         self.ema = copy.deepcopy(model) if config.train.ema else None
         self.checkpoints = Checkpoints(folder / "checkpoints")
         self.snapshots = Snapshots(folder / "snapshots", config.train.average)
-        found = self.checkpoints.latest()
-        self.progress = Progress() if found is None else restore(found, model, self.optimiser, self.ema)
-        self.tell = tell(self.progress)
-        objective = Objective(model, task)
-        self.objective = DistributedDataParallel(objective) if ranks.world > 1 else objective
-        self.meter = Meter()
+        self.progress = self._resume(precision)
+        self.listener = tell(self.progress) if ranks.leads else None
+        self.objective = self._shared(Objective(model, task))
+        self.lapped = time.monotonic()
+
+    def _resume(self, precision: Literal["fp32", "bf16"]) -> Progress:
+        """Where the newest checkpoint stands, everything put back as it was there. The leading process alone needs the disk."""
+        found = self.checkpoints.latest() if self.ranks.leads else None
+        saved = self.ranks.from_leader(read(found) if found else None)
+        progress = Progress(precision=self.ranks.from_leader(precision))
+        if saved is None:
+            return progress
+        restore(saved, self.model, self.optimiser, self.ema)
+        return saved.progress if self.config.train.precision == "auto" else replace(saved.progress, precision=precision)
+
+    def _shared(self, objective: Objective) -> nn.Module:
+        """The objective whose gradients are those of all processes."""
+        if self.ranks.world == 1:
+            return objective
+        wrapped = DistributedDataParallel(objective)
+        # PyTorch arranges the gradients anew after its first exchange, and sums are rounded by that arrangement. An exchange
+        # of nothing settles it, so that the first update after a restart is rounded like any other.
+        wrapped(np.empty(0, np.int64), 0, None).backward()
+        return wrapped
 
     def run(self) -> str:
-        """Until a limit is reached or somebody asks to leave. Returns the reason."""
-        if self.progress.finished:
-            return self.progress.finished
+        """Until a limit is reached or somebody asks to leave: the reason. A finished run whose limit was raised goes on."""
         train, saved = self.config.train, time.monotonic()
-        parameters = parameter_count(self.model)
-        damaged = tuple(self.checkpoints.damaged)
-        self.tell(Started(self.progress.update, train.max_updates, parameters, self.precision, self.ranks.world, damaged))
+        if self.progress.finished and (reason := self._reason_to_stop()):
+            self._tell(Finished(self.progress.update, reason, self.progress.seconds))
+            return reason
+        self.progress, self.lapped = replace(self.progress, finished=""), saved
+        self._tell_start()
         with StopWish() as wish:
             while not (reason := self._reason_to_stop()):
-                begun = time.monotonic()
-                wanted = self._update(wish.wanted)
-                self._count(time.monotonic() - begun)
+                wanted = self._update(wish)
+                self._report()
                 due = self.progress.update % train.validate_every == 0
                 if due:
                     self._validate()
@@ -116,6 +125,22 @@ class Loop:
                 if wanted:
                     break
         return self._end(reason or "interrupted")
+
+    def _tell_start(self) -> None:
+        now, damaged = self.progress, tuple(self.checkpoints.damaged)
+        numbers = parameter_count(self.model)
+        self._tell(Started(now.update, self.config.train.max_updates, numbers, now.precision, self.ranks.world, damaged))
+
+    def _tell(self, event: Event) -> None:
+        if self.listener is not None:
+            self.listener(event)
+        self.progress = replace(self.progress, events=self.progress.events + 1)
+
+    def _lap(self) -> float:
+        """The seconds since the last lap; all of them count as training."""
+        before, self.lapped = self.lapped, time.monotonic()
+        self.progress = replace(self.progress, seconds=self.progress.seconds + self.lapped - before)
+        return self.lapped - before
 
     def _reason_to_stop(self) -> str:
         train, now = self.config.train, self.progress
@@ -133,25 +158,24 @@ class Loop:
         """All processes must agree on when time is up, so that one clock counts."""
         return self.ranks.total(self.progress.seconds if self.ranks.leads else 0.0)[0]
 
-    def _update(self, stop: bool) -> bool:
+    def _update(self, wish: StopWish) -> bool:
         """One step, or none if it is not finite. True when some process was asked to stop."""
         epoch, update = self.progress.epoch, self.progress.update
         rows = self.task.rows(epoch, self.progress.index)
         tokens = self.task.tokens(rows)
         self.optimiser.zero_grad(set_to_none=True)
         own = self._gradients(rows, epoch, update, tokens)
-        loss, stops = self.ranks.total(own / tokens, float(stop))
+        loss, stops = self.ranks.total(own / tokens, float(wish.wanted))
         gradient = self._clipped_norm()
         self.progress = self.progress.stepped(self.task.batches(epoch))
+        meter = replace(self.progress.meter, tokens=self.progress.meter.tokens + tokens)
         if math.isfinite(loss) and math.isfinite(gradient):
             self._step()
-            self.progress = replace(self.progress, skipped=0)
-            self.meter.loss += loss
-            self.meter.gradient += gradient
-            self.meter.updates += 1
+            meter = replace(meter, loss=meter.loss + loss, gradient=meter.gradient + gradient, updates=meter.updates + 1)
+            self.progress = replace(self.progress, skipped=0, meter=meter)
         else:
-            self._skip(rows, epoch, update, loss, gradient)
-        self.meter.tokens += tokens
+            self.progress = replace(self.progress, skipped=self.progress.skipped + 1, meter=meter)
+            self._tell_skip(rows, epoch, update, loss, gradient)
         return stops > 0
 
     def _gradients(self, rows: NDArray[np.int64], epoch: int, update: int, tokens: int) -> float:
@@ -161,13 +185,14 @@ class Loop:
             mine = share(rows, self.ranks.rank, world, part, parts)
             with self._exchange_only(at_last=part == parts - 1):
                 loss = self._loss(self.objective, mine, epoch, update)
+                # DistributedDataParallel takes the mean over processes; times `world`, that is the sum.
                 (loss * (world / tokens)).backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         return total
 
     def _loss(self, objective: nn.Module, rows: NDArray[np.int64], epoch: int, update: int) -> Tensor:
         noise = Noise.of(self.config.seed, update, torch.from_numpy(rows).to(self.device))
-        with products_in(self.precision, self.device):
+        with products_in(self.progress.precision, self.device):
             loss: Tensor = objective(rows, epoch, noise)
         return loss
 
@@ -190,70 +215,88 @@ class Loop:
             for mean, now in zip(self.ema.parameters(), self.model.parameters(), strict=True):
                 mean.data.lerp_(now.data, 1 - decay)
 
-    def _skip(self, rows: NDArray[np.int64], epoch: int, update: int, loss: float, gradient: float) -> None:
+    def _tell_skip(self, rows: NDArray[np.int64], epoch: int, update: int, loss: float, gradient: float) -> None:
         """A non-finite update never reaches the weights; say which lines it comes from."""
-        self.progress = replace(self.progress, skipped=self.progress.skipped + 1)
-        objective = Objective(self.model, self.task)
-        with torch.no_grad():
-            guilty = [i for i in rows if not math.isfinite(float(self._loss(objective, np.array([i]), epoch, update)))]
+        guilty = [i for i in rows if self._is_guilty(np.array([i]), epoch, update)]
         origins = tuple(self.task.origins(np.array(guilty or rows)))
-        self.tell(Skipped(self.progress.update, loss, gradient, origins))
+        self._tell(Skipped(self.progress.update, loss, gradient, origins))
         if self.progress.skipped >= SKIPS_IN_A_ROW:
             raise UserError(
                 f"{SKIPS_IN_A_ROW} updates in a row were not finite, the last from {origins[0]}; "
                 "lower optimiser.learning_rate or set train.precision=fp32 and start the same command again"
             )
 
-    def _count(self, seconds: float) -> None:
-        self.progress = replace(self.progress, seconds=self.progress.seconds + seconds)
-        self.meter.seconds += seconds
-        meter, now = self.meter, self.progress
+    def _is_guilty(self, row: NDArray[np.int64], epoch: int, update: int) -> bool:
+        """Is this sample's loss not finite on its own, or its gradient?"""
+        loss = self._loss(Objective(self.model, self.task), row, epoch, update)
+        gradients = torch.autograd.grad(loss, list(self.model.parameters()), allow_unused=True)
+        return not all(bool(tensor.isfinite().all()) for tensor in (loss, *gradients) if tensor is not None)
+
+    def _report(self) -> None:
+        """Every so often, the means since the last report."""
+        meter = self.progress.meter
+        meter = replace(meter, seconds=meter.seconds + self._lap())
+        self.progress = now = replace(self.progress, meter=meter)
         if now.update % self.config.train.log_every or not meter.updates:
             return
         epoch = now.epoch + now.index / self.task.batches(now.epoch)
         loss, gradient = meter.loss / meter.updates, meter.gradient / meter.updates
         speed = meter.tokens / meter.seconds
-        self.tell(Stepped(now.update, epoch, loss, self.rate(now.update), gradient, speed, now.seconds))
-        self.meter = Meter()
+        self.progress = replace(now, meter=Meter())
+        self._tell(Stepped(now.update, epoch, loss, self.rate(now.update), gradient, speed, now.seconds))
 
     def _validate(self) -> None:
         candidate = self.model if self.ema is None else self.ema
+        before, update = self.progress.snapshots, self.progress.update
+        after = self.snapshots.after(before, update)
         if self.ranks.leads:
-            self.snapshots.keep(candidate, self.progress.update)
-        self.progress = replace(self.progress, snapshots=self.snapshots.after(self.progress.snapshots, self.progress.update))
+            self.snapshots.keep(candidate, update)
+            self.snapshots.drop_all_but(*before, *after)
+        self.progress = replace(self.progress, snapshots=after)
         self._judge(candidate)
 
-    def _judge(self, candidate: nn.Module) -> None:
+    def _judge(self, candidate: nn.Module, averaged: int = 0) -> None:
         """Is this the best so far? Then it is the model."""
-        begun = time.monotonic()
-        figures = self.ranks.from_leader(dict(self.judge(candidate)) if self.ranks.leads else None)
-        assert isinstance(figures, dict)
-        name = self.config.train.judge
+        figures = self.ranks.from_leader(dict(self.judge(candidate)) if self.ranks.leads else {})
+        name, now = self.config.train.judge, self.progress
         figure = -figures["loss"] if name == "loss" else figures[name]
-        better = self.progress.best is None or figure > self.progress.best
-        seconds = self.progress.seconds + time.monotonic() - begun
+        better = math.isfinite(figure) and (now.best is None or figure > now.best)
+        if better and self.ranks.leads:
+            self.keep(candidate, figures, now.update)
         if better:
-            if self.ranks.leads:
-                self.keep(candidate, figures, self.progress.update)
-            self.progress = replace(self.progress, best=figure, best_update=self.progress.update, since_best=0)
+            self.progress = replace(now, best=figure, best_update=now.update, since_best=0)
         else:
-            self.progress = replace(self.progress, since_best=self.progress.since_best + 1)
-        self.progress = replace(self.progress, seconds=seconds)
-        self.tell(Validated(self.progress.update, figures, better, seconds))
+            self.progress = replace(now, since_best=now.since_best + 1)
+        self._lap()
+        self._tell(Validated(now.update, figures, better, self.progress.seconds, averaged))
 
     def _save(self) -> None:
         if self.ranks.leads:
             self.checkpoints.save(self.progress, everything(self.model, self.optimiser, self.ema))
+        self._lap()
 
     def _end(self, reason: str) -> str:
         if reason != "interrupted":
-            if self.progress.update % self.config.train.validate_every:
-                self._validate()
-            if self.snapshots.count > 1 and len(self.progress.snapshots) > 1:
-                # Only the leading process has the snapshots on its disk, and it alone judges.
-                self._judge(self.snapshots.mean(self.model, self.progress.snapshots) if self.ranks.leads else self.model)
+            self._judge_last()
             self.progress = replace(self.progress, finished=reason)
+        self._lap()
         self._save()
         self.ranks.wait()
-        self.tell(Finished(self.progress.update, reason, self.progress.seconds))
+        self._tell(Finished(self.progress.update, reason, self.progress.seconds))
         return reason
+
+    def _judge_last(self) -> None:
+        """The last weights, and the mean of the last validated ones.
+
+        Should the run go on under a higher limit, these count neither against its patience nor among its snapshots: it comes
+        to the weights of a run with that limit from the start.
+        """
+        before = self.progress
+        if before.update % self.config.train.validate_every:
+            self._validate()
+        kept = self.progress.snapshots
+        if len(kept) > 1:
+            # Only the leading process has the snapshots on its disk, and it alone judges.
+            self._judge(self.snapshots.mean(self.model, kept) if self.ranks.leads else self.model, len(kept))
+        since = min(before.since_best, self.progress.since_best)
+        self.progress = replace(self.progress, snapshots=before.snapshots, since_best=since)

@@ -32,7 +32,10 @@ def best_device(device: Device) -> torch.device:
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise UserError("train.device=cuda, but PyTorch finds no CUDA card here; say train.device=auto")
-    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    card, cards = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if card >= cards:
+        raise UserError(f"more processes than the {cards} CUDA cards of this machine; start fewer, or say train.device=cpu")
+    return torch.device("cuda", card)
 
 
 def resolve(precision: Precision, device: torch.device) -> Literal["fp32", "bf16"]:
@@ -44,6 +47,6 @@ def resolve(precision: Precision, device: torch.device) -> Literal["fp32", "bf16
     return "bf16" if product_rate(torch.bfloat16) > SPEEDUP_WORTH_IT * product_rate(torch.float32) else "fp32"
 
 
-def products_in(precision: Literal["fp32", "bf16"], device: torch.device) -> AbstractContextManager[object]:
-    """Matrix products in this precision; weights, norms, softmax and loss stay in fp32."""
+def products_in(precision: str, device: torch.device) -> AbstractContextManager[object]:
+    """Matrix products in this precision; weights, their gradients, the loss and the optimiser stay in fp32."""
     return torch.autocast(device.type, torch.bfloat16) if precision == "bf16" else nullcontext()

@@ -6,9 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +30,31 @@ class Ranks:
         """Each value, summed over all processes."""
         if self.world == 1:
             return list(values)
-        tensor = torch.tensor(values, dtype=torch.float64, device="cuda" if dist.get_backend() == "nccl" else "cpu")
+        tensor = torch.tensor(values, dtype=torch.float64)
         dist.all_reduce(tensor)
         return [float(value) for value in tensor]
 
     def wait(self) -> None:
         """Until all processes have come here."""
-        if self.world > 1:
-            dist.barrier()
+        self.total(0.0)
 
-    def from_leader(self, value: object) -> object:
+    def from_leader(self, value: T) -> T:
         """What the leading process holds."""
         if self.world == 1:
             return value
         box = [value]
-        dist.broadcast_object_list(box)
+        dist.broadcast_object_list(box, device=torch.device("cpu"))
         return box[0]
 
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """The processes that `torchrun` started, joined over gloo; or this one alone."""
+    """The processes that `torchrun` started, joined: tensors on a card over NCCL, all else over gloo. Or this one alone."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         yield Ranks()
         return
-    dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo")
     try:
         yield Ranks(dist.get_rank(), dist.get_world_size())
     finally:

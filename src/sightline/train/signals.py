@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections.abc import Callable
 from types import FrameType
+
+ECHO = 1.0  # seconds: under `torchrun` one Ctrl-C comes twice, from the terminal and from the launcher that passes it on
 
 
 class StopWish:
     """While entered, the first signal sets `wanted`; a second one does what it always does."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.wanted = False
+        self._clock, self._heard = clock, 0.0
         self._before: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> StopWish:
@@ -24,8 +29,12 @@ class StopWish:
         self._give_back()
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.wanted = True
-        self._give_back()
+        now = self._clock()
+        if not self.wanted:
+            self.wanted, self._heard = True, now
+        elif now - self._heard > ECHO:
+            self._give_back()
+            signal.raise_signal(number)
 
     def _give_back(self) -> None:
         for number, handler in self._before.items():

@@ -14,11 +14,10 @@ long longue; long; before; readable idea
 gentil gentille; kind; before; human animal
 gros grosse; fat; before; animal
 vrai; real; before; wealth virtue idea
-ancien ancienne; former; before; worker
-rouge; red; after; object clothing vehicle food plant part
+rouge; red; after; object clothing vehicle pickable plant part
 bleu; blue; after; object clothing vehicle part
-vert; green; after; object clothing vehicle food plant part
-jaune; yellow; after; object clothing vehicle food plant
+vert; green; after; object clothing vehicle pickable plant part
+jaune; yellow; after; object clothing vehicle pickable plant
 noir; black; after; animal object clothing vehicle
 blanc blanche; white; after; animal object clothing vehicle part
 gris; gray; after; animal clothing vehicle part

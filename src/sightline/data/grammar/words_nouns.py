@@ -3,20 +3,20 @@
 PEOPLE = """
 homme m; man; human
 femme f; woman; human
-enfant m; child; human
-garçon m; boy; human
-fille f; girl; human
+enfant m; child; human child
+garçon m; boy; human child
+fille f; girl; human child
 étudiant m; student; human
 étudiante f; student; human
-professeur m; teacher; human
-médecin m; doctor; human
+professeur m; teacher; human worker
+médecin m; doctor; human worker
 ami m; friend; human
 amie f; friend; human
 père m; father; human kin
 mère f; mother; human kin
 frère m; brother; human kin
 sœur f; sister; human kin
-fils m; son; human kin
+fils m; son; human kin child
 oncle m; uncle; human kin
 tante f; aunt; human kin
 cousin m; cousin; human kin
@@ -25,54 +25,54 @@ grand-père m; grandfather; human kin
 grand-mère f; grandmother; human kin
 voisin m; neighbor; human
 voisine f; neighbor; human
-bébé m; baby; human
+bébé m; baby; human child
 dame f; lady; human
 roi m; king; human
 reine f; queen; human
 prince m; prince; human
 princesse f; princess; human
-infirmière f; nurse; human
-boulanger m; baker; human
-boulangère f; baker; human
-avocat m; lawyer; human
-avocate f; lawyer; human
-juge m; judge; human
-ministre m; minister; human
-président m; president; human
-maire m; mayor; human
-soldat m; soldier; human
-policier m; police officer; human
-pompier m; firefighter; human
-facteur m; mail carrier; human
-paysan m; farmer; human
-ouvrier m; worker; human
-ouvrière f; worker; human
-chanteur m; singer; human
-chanteuse f; singer; human
-danseuse f; dancer; human
-acteur m; actor; human
-actrice f; actress; human
-peintre m; painter; human
-écrivain m; writer; human
-poète m; poet; human
-journaliste m; journalist; human
-cuisinier m; cook; human
-serveur m; waiter; human
-serveuse f; waitress; human
-marchand m; merchant; human
+infirmière f; nurse; human worker
+boulanger m; baker; human worker
+boulangère f; baker; human worker
+avocat m; lawyer; human worker
+avocate f; lawyer; human worker
+juge m; judge; human worker
+ministre m; minister; human worker
+président m; president; human worker
+maire m; mayor; human worker
+soldat m; soldier; human worker
+policier m; police officer; human worker
+pompier m; firefighter; human worker
+facteur m; mail carrier; human worker
+paysan m; farmer; human worker
+ouvrier m; worker; human worker
+ouvrière f; worker; human worker
+chanteur m; singer; human worker
+chanteuse f; singer; human worker
+danseuse f; dancer; human worker
+acteur m; actor; human worker
+actrice f; actress; human worker
+peintre m; painter; human worker
+écrivain m; writer; human worker
+poète m; poet; human worker
+journaliste m; journalist; human worker
+cuisinier m; cook; human worker
+serveur m; waiter; human worker
+serveuse f; waitress; human worker
+marchand m; merchant; human worker
 client m; customer; human
 cliente f; customer; human
 touriste m; tourist; human
 voyageur m; traveler; human
-pilote m; pilot; human
-marin m; sailor; human
-ingénieur m; engineer; human
-savant m; scientist; human
-secrétaire f; secretary; human
+pilote m; pilot; human worker
+marin m; sailor; human worker
+ingénieur m; engineer; human worker
+savant m; scientist; human worker
+secrétaire f; secretary; human worker
 voleur m; thief; human
 prisonnier m; prisoner; human
 héros m; hero; human
-élève m; pupil; human
+élève m; pupil; human child
 """
 
 # Adjectives that serve as nouns, always with the plural definite article.
@@ -154,7 +154,7 @@ bague f; ring; object
 ballon m; ball; object
 jouet m; toy; object
 poupée f; doll; object
-cadeau m; gift; object openable
+cadeau m; gift; object openable gift
 photo f; photo; object
 tableau m; painting; object
 outil m; tool; object
@@ -183,14 +183,14 @@ gant m; glove; clothing
 écharpe f; scarf; clothing
 ceinture f; belt; clothing
 cravate f; tie; clothing
-voiture f; car; vehicle
-train m; train; vehicle
-bateau m; boat; vehicle
-avion m; plane; vehicle
+voiture f; car; vehicle drivable ridable
+train m; train; vehicle drivable ridable
+bateau m; boat; vehicle ridable
+avion m; plane; vehicle ridable
 vélo m; bike; vehicle
-camion m; truck; vehicle
-bus m; bus; vehicle
-navire m; ship; vehicle
+camion m; truck; vehicle drivable ridable
+bus m; bus; vehicle drivable ridable
+navire m; ship; vehicle ridable
 porte f; door; part openable
 fenêtre f; window; part openable
 mur m; wall; part
@@ -234,61 +234,61 @@ bière f; beer; drink mass
 jus m; juice; drink mass
 argent m; money; wealth mass
 or m; gold; wealth mass
-temps m; time; wealth mass
+temps m; time; leisure mass
 courage m; courage; virtue mass
 patience f; patience; virtue mass
 chance f; luck; virtue mass
 """
 
 PLACES = """
-maison f; house; place building
-ville f; city; place
-village m; village; place
-école f; school; place building
-église f; church; place building
-hôpital m; hospital; place building
-hôtel m; hotel; place building
-bureau m; office; place
-bibliothèque f; library; place building
-musée m; museum; place building
-gare f; train station; place building
-marché m; market; place
-magasin m; store; place building
-boulangerie f; bakery; place building
-restaurant m; restaurant; place building
-théâtre m; theater; place building
-jardin m; garden; place
-parc m; park; place
-forêt f; forest; place crossable
+maison f; house; place building inside
+ville f; city; place sight inside
+village m; village; place sight inside
+école f; school; place building sight inside meeting
+église f; church; place building sight inside meeting
+hôpital m; hospital; place building sight inside meeting
+hôtel m; hotel; place building inside meeting
+bureau m; office; place room inside meeting
+bibliothèque f; library; place building inside meeting
+musée m; museum; place building sight inside meeting
+gare f; train station; place building inside meeting
+marché m; market; place meeting
+magasin m; store; place building inside meeting
+boulangerie f; bakery; place building inside meeting
+restaurant m; restaurant; place building inside meeting
+théâtre m; theater; place building inside meeting
+jardin m; garden; place room inside
+parc m; park; place sight inside
+forêt f; forest; place crossable inside
 montagne f; mountain; place crossable
-plage f; beach; place
+plage f; beach; place meeting
 rivière f; river; place crossable
 lac m; lake; place crossable
-île f; island; place
+île f; island; place sight
 pont m; bridge; place crossable building
-rue f; street; place crossable
-cuisine f; kitchen; place
-chambre f; bedroom; place
-salle de bain f; bathroom; place
-salle de classe f; classroom; place
-château m; castle; place building
-ferme f; farm; place
-usine f; factory; place building
-université f; university; place
-aéroport m; airport; place
-désert m; desert; place crossable
-champ m; field; place crossable
+rue f; street; place crossable inside
+cuisine f; kitchen; place room inside
+chambre f; bedroom; place room inside
+salle de bain f; bathroom; place room inside
+salle de classe f; classroom; place room inside
+château m; castle; place building sight inside meeting
+ferme f; farm; place sight inside meeting
+usine f; factory; place building sight inside meeting
+université f; university; place sight inside meeting
+aéroport m; airport; place inside meeting
+désert m; desert; place crossable inside
+champ m; field; place crossable inside
 """
 
 IDEAS = """
-histoire f; story; idea tellable writable
+histoire f; story; idea tellable writable audible
 question f; question; idea
 réponse f; answer; idea
 idée f; idea; idea
 problème m; problem; idea
 secret m; secret; idea tellable
 rêve m; dream; idea tellable
-chanson f; song; idea learnable writable
+chanson f; song; idea learnable writable audible singable
 projet m; plan; idea
 erreur f; mistake; idea
 leçon f; lesson; idea learnable

@@ -1,0 +1,143 @@
+"""From text to text: pieces, batches, search, text again. Order and number of the texts are kept; an empty one stays empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+import numpy as np
+import torch
+from torch import nn
+
+from sightline.data.batches import by_length
+from sightline.decode.options import Hypothesis, SampleOptions, SearchOptions
+from sightline.decode.sample import sample
+from sightline.decode.search import beam_search
+from sightline.models.interface import Translates
+from sightline.tasks.translation import padded
+from sightline.text.sentences import split_long
+from sightline.text.tokenizer import EOS, Tokenizer
+
+BATCH_TOKENS = 4096  # source tokens searched together, padding included
+CHUNK = 2048  # texts of a stream that are sorted by length together
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to say it."""
+
+    text: str
+    log_probability: float  # of all its pieces, end marks included
+    score: float  # what it was ranked by; of a text in several parts the mean of theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What became of one text: the best candidate, then the others asked for. An empty text has none."""
+
+    source: str
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def text(self) -> str:
+        """The best candidate's text."""
+        return self.candidates[0].text if self.candidates else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a text that is searched in one go."""
+
+    text: int  # whose it is
+    ids: list[int]
+    gap: str  # white space between it and the next part
+    prefix: list[int]
+
+
+Search = Callable[[Sequence[_Part], Sequence[int]], list[list[Hypothesis]]]
+
+
+class Translator:
+    """A model between its two tokenizers. Safe to use from several threads: nothing is kept between calls."""
+
+    def __init__(self, model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], max_length: int) -> None:
+        self.model, self.tokenizers, self.max_length = model, tokenizers, max_length
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return next(cast(nn.Module, self.model).parameters()).device
+
+    def translate(
+        self, texts: Sequence[str], options: SearchOptions | None = None, prefixes: Sequence[str] | None = None
+    ) -> list[Translation]:
+        """The best translations of each text. `prefixes`: how each translation must begin."""
+        chosen = options if options is not None else SearchOptions()
+
+        def search(parts: Sequence[_Part], numbers: Sequence[int]) -> list[list[Hypothesis]]:
+            starts = [part.prefix for part in parts] if prefixes is not None else None
+            return beam_search(self.model, self._sources(parts), chosen, starts)
+
+        return self._run(texts, search, prefixes)
+
+    def sample(self, texts: Sequence[str], options: SampleOptions | None = None) -> list[Translation]:
+        """Translations drawn at random."""
+        chosen = options if options is not None else SampleOptions()
+
+        def search(parts: Sequence[_Part], numbers: Sequence[int]) -> list[list[Hypothesis]]:
+            return sample(self.model, self._sources(parts), numbers, chosen)
+
+        return self._run(texts, search, None)
+
+    def stream(self, texts: Iterable[str], options: SearchOptions | None = None, chunk: int = CHUNK) -> Iterator[Translation]:
+        """Translations as they come, in order, of texts without end."""
+        waiting = iter(texts)
+        while some := list(islice(waiting, chunk)):
+            yield from self.translate(some, options)
+
+    def _sources(self, parts: Sequence[_Part]) -> torch.Tensor:
+        return padded([[*part.ids, EOS] for part in parts]).to(self.device)
+
+    def _run(self, texts: Sequence[str], search: Search, prefixes: Sequence[str] | None) -> list[Translation]:
+        parts = [part for number, text in enumerate(texts) for part in self._parts(number, text, prefixes)]
+        found: list[list[Hypothesis]] = [[] for _ in parts]
+        lengths = np.array([len(part.ids) for part in parts], np.int32)
+        for rows in by_length(lengths, BATCH_TOKENS) if parts else ():
+            numbers = [int(row) for row in rows]
+            for row, hypotheses in zip(numbers, search([parts[row] for row in numbers], numbers), strict=True):
+                found[row] = hypotheses
+        of_text: list[list[int]] = [[] for _ in texts]
+        for row, part in enumerate(parts):
+            of_text[part.text].append(row)
+        return [self._joined(text, [(parts[r], found[r]) for r in rows]) for text, rows in zip(texts, of_text, strict=True)]
+
+    def _parts(self, number: int, text: str, prefixes: Sequence[str] | None) -> Iterator[_Part]:
+        """The whole text where the model can read it at once, else stretches that end at sentence ends."""
+        if not text.strip():
+            return
+        prefix = self.tokenizers[1].encode(prefixes[number]) if prefixes is not None and prefixes[number].strip() else []
+        for piece in split_long(text, self._fits):
+            bare = piece.strip()
+            if bare:
+                yield _Part(number, self.tokenizers[0].encode(bare), piece[len(piece.rstrip()) :], prefix)
+                prefix = []  # only the first part begins the translation
+
+    def _fits(self, text: str) -> bool:
+        return len(self.tokenizers[0].encode(text.strip())) < self.max_length  # the end mark needs a place
+
+    def _joined(self, source: str, parts: Sequence[tuple[_Part, list[Hypothesis]]]) -> Translation:
+        """The first candidates of all parts side by side, then the second ones, …"""
+        if not parts:
+            return Translation(source, ())
+        count = min(len(hypotheses) for _, hypotheses in parts)
+        return Translation(source, tuple(self._candidate(parts, place) for place in range(count)))
+
+    def _candidate(self, parts: Sequence[tuple[_Part, list[Hypothesis]]], place: int) -> Candidate:
+        chosen = [hypotheses[place] for _, hypotheses in parts]
+        texts = [self.tokenizers[1].decode(hypothesis.tokens) for hypothesis in chosen]
+        gaps = [part.gap or " " for part, _ in parts[:-1]]
+        joined = "".join(text + gap for text, gap in zip(texts, [*gaps, ""], strict=True))
+        total = sum(hypothesis.log_probability for hypothesis in chosen)
+        return Candidate(joined, total, sum(hypothesis.score for hypothesis in chosen) / len(chosen))
