@@ -94,7 +94,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "positions are left out",
         SINUSOIDAL,
-        ("copy", "reverse"),
+        ("copy",),
         replaced(Sinusoidal, "embed", lambda self, x, offset: x),
     ),
     Fault(
@@ -148,7 +148,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "every source token looks equally good",
         ADDITIVE,
-        ("gradient", "copy", "reverse"),
+        ("gradient", "reverse"),
         replaced(Additive, "forward", _equal_energies),
     ),
 )

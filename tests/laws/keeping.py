@@ -118,19 +118,19 @@ class TinyTask:
 
 
 def resume(case: Case) -> float:
-    """Cut off in its fifth update, gone on with from the checkpoint before it: the weights of an uninterrupted run."""
+    """Cut off in its fourth update, gone on with from the checkpoint before it: the weights of an uninterrupted run."""
     whole, cut = make(case), make(case)
     with TemporaryDirectory() as folder:
         _loop(whole, case, TinyTask(), Path(folder) / "whole").run()
         with suppress(PlugPulledError):
-            _loop(cut, case, TinyTask(pulled_at=4), Path(folder) / "cut").run()
+            _loop(cut, case, TinyTask(pulled_at=3), Path(folder) / "cut").run()
         fresh = make(case, seed=1)
         _loop(fresh, case, TinyTask(), Path(folder) / "cut").run()
     return max(gap(a.detach(), b.detach()) for a, b in zip(fresh.parameters(), whole.parameters(), strict=True))
 
 
 def _loop(model: Model, case: Case, task: TinyTask, folder: Path) -> Loop:
-    train = TrainConfig(max_updates=6, validate_every=3, average=0, log_every=100)
+    train = TrainConfig(max_updates=4, validate_every=2, average=0, log_every=100)
     config = RunConfig(model=case.config, optimiser=OptimiserConfig(learning_rate=0.01, warmup=0), train=train)
     return Loop(
         model,

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
+from laws.cases import Case
 from laws.faults import FAULTS
 from laws.planting import Fault, catches
 from laws.table import LAWS, Law, law
+
+
+@cache
+def unharmed(law: Law, case: Case) -> bool:
+    """Without a fault the law holds; several faults ask this of the same row."""
+    return law.holds(case)
 
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.name) for fault in FAULTS])
@@ -15,7 +24,7 @@ def test_fault_is_caught(fault: Fault) -> None:
         fault.plant(patch)
         missed = [each.name for each in laws if not catches(each, fault.case)]
     assert not missed, f"{fault.name}: goes unseen by {', '.join(missed)}"
-    broken = [each.name for each in laws if not each.teaches and not each.holds(fault.case)]
+    broken = [each.name for each in laws if not each.teaches and not unharmed(each, fault.case)]
     assert not broken, f"without the fault, {fault.row} breaks {', '.join(broken)} all the same"
 
 

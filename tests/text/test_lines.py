@@ -204,16 +204,31 @@ def test_standard_input_may_be_compressed(monkeypatch: pytest.MonkeyPatch, packi
         list(read_lines("-"))
 
 
+class Typing(io.BufferedIOBase):
+    """Somebody who types a line and waits for the answer: what is asked for beforehand never comes."""
+
+    def __init__(self, *typed: bytes) -> None:
+        self.to_come = list(typed)
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self.to_come.pop(0) if self.to_come else b""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise AssertionError("waits until there is enough")
+
+
 def test_a_line_of_standard_input_is_there_before_the_next_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    with os.fdopen(reading, "rb") as stream, os.fdopen(writing, "wb", buffering=0) as other_end:
-        monkeypatch.setattr(sys, "stdin", Stdin(stream))
-        other_end.write(b"first line, longer than a mark\n")
-        read = read_lines("-")
-        assert next(read).text == "first line, longer than a mark"
-        other_end.write(b"second\n")
-        assert next(read) == Line(2, "second")
-        read.close()
+    typing = Typing(b"first\n", b"second\nthi", b"rd\n")
+    monkeypatch.setattr(sys, "stdin", Stdin(typing))
+    read = read_lines("-")
+    assert next(read) == Line(1, "first")
+    assert typing.to_come == [b"second\nthi", b"rd\n"]
+    assert next(read) == Line(2, "second")
+    assert typing.to_come == [b"rd\n"]
+    assert list(read) == [Line(3, "third")]
 
 
 def test_no_standard_input_at_all(monkeypatch: pytest.MonkeyPatch) -> None:

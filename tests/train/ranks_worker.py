@@ -70,6 +70,7 @@ def outcome(run: Run) -> dict[str, object]:
         "reason": reason,
         "update": run.loop.progress.update,
         "losses": [event.loss for event in run.events if isinstance(event, Stepped)],
+        "gradients": [event.gradient for event in run.events if isinstance(event, Stepped)],
         "skipped": [[event.update, *event.origins] for event in run.events if isinstance(event, Skipped)],
         "weights": fingerprint(run.loop.model),
         "ema": run.loop.ema and fingerprint(run.loop.ema),

@@ -44,6 +44,7 @@ def test_losses_are_those_of_one_process(name: str, alone: Told, together: list[
     leader = together[0]
     assert (leader[name]["reason"], leader[name]["update"]) == (alone[name]["reason"], alone[name]["update"])
     assert leader[name]["losses"] == pytest.approx(alone[name]["losses"], rel=1e-5)
+    assert leader[name]["gradients"] == pytest.approx(alone[name]["gradients"], rel=1e-4)  # Adam alone would hide their scale
     assert len(leader[name]["losses"]) > 0 or name == "always not finite"
 
 

@@ -70,6 +70,23 @@ def test_a_thread_that_may_not_listen_does_not() -> None:
     assert seen == [False, before]
 
 
+def test_a_wish_that_comes_while_the_end_is_judged_does_not_lose_it(tmp_path: Path) -> None:
+    run = Run(tmp_path / "run", configured(max_updates=5))
+    judge = run.loop.judge
+    run.loop.judge = lambda model: signal.raise_signal(signal.SIGTERM) or judge(model)  # type: ignore[func-returns-value]
+    assert run.go() == "5 updates"
+    assert Run(tmp_path / "run").loop.progress.finished == "5 updates"
+
+
+def test_the_echo_that_comes_while_a_wish_is_granted_does_not_stop_the_saving(tmp_path: Path) -> None:
+    run = Run(tmp_path / "run")
+    rows, save = run.task.rows, run.loop._save
+    run.task.rows = lambda epoch, index: signal.raise_signal(signal.SIGTERM) or rows(epoch, index)  # type: ignore[method-assign,func-returns-value]
+    run.loop._save = lambda: signal.raise_signal(signal.SIGTERM) or save()  # type: ignore[method-assign,func-returns-value]
+    assert run.go() == "interrupted"
+    assert Run(tmp_path / "run").loop.progress.update == 1
+
+
 WORKER = """
 import sys
 from pathlib import Path

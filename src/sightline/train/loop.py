@@ -124,7 +124,7 @@ class Loop:
                     saved = time.monotonic()
                 if wanted:
                     break
-        return self._end(reason or "interrupted")
+            return self._end(reason or "interrupted")
 
     def _tell_start(self) -> None:
         now, damaged = self.progress, tuple(self.checkpoints.damaged)

@@ -8,7 +8,7 @@ from enum import Enum
 from sightline.data.grammar.words_irregular import DOUBLING_ER, FRENCH
 
 VOWELS = frozenset("aàâäeéèêëiîïoôöuùûüyœæ")
-ASPIRATED = frozenset("héros hibou hiboux haricot haricots".split())  # no elision before these
+ASPIRATED = frozenset({"héros", "hibou", "hiboux", "haricot", "haricots"})  # no elision before these
 
 _PRESENT_ER = ("e", "es", "e", "ons", "ez", "ent")
 _PRESENT_IR = ("is", "is", "it", "issons", "issez", "issent")

@@ -26,6 +26,7 @@ from sightline.data.grammar.lexicon import (
     ADJECTIVES,
     ADVERBS,
     AGED,
+    DETERMINERS,
     DITRANSITIVE,
     HELPING,
     INTRANSITIVE,
@@ -38,10 +39,12 @@ from sightline.data.grammar.lexicon import (
     VERBS_TO_PEOPLE,
     Verb,
 )
-from sightline.data.grammar.tree import WHETHER, Adverb, Clause, Nominal, Person, Pronoun
+from sightline.data.grammar.tree import WHETHER, Adverb, Clause, Described, Nominal, Person, Pronoun
+from sightline.data.grammar.words_verbs import FREQUENT
 
 _LETTERS = {Tense.PRESENT: "p", Tense.PAST: "c", Tense.IMPERFECT: "i", Tense.FUTURE: "f"}
-_TENSES = (Tense.PRESENT,) * 7 + (Tense.PAST,) * 7 + (Tense.FUTURE,) * 3 + (Tense.IMPERFECT,) * 3
+_TENSES = (Tense.PRESENT,) * 7 + (Tense.PAST,) * 7 + (Tense.FUTURE,) * 3 + (Tense.IMPERFECT,) * 2
+_RELATIVE_TENSES = (Tense.PRESENT, Tense.PAST, Tense.PAST)
 _STATE_TENSE = {Tense.PAST: Tense.IMPERFECT}
 _NEGATIONS = ("pas",) * 7 + ("jamais", "plus")
 _CATEGORIES = ("human",) * 15 + ("animal",) * 3 + ("thing",) * 2
@@ -55,7 +58,8 @@ _HUMAN_QUALITIES = tuple(adjective for adjective in ADJECTIVES if "human" in adj
 
 
 def _by_category(verbs: tuple[Verb, ...]) -> dict[str, tuple[Verb, ...]]:
-    return {kind: tuple(verb for verb in verbs if kind in verb.subjects) for kind in ("human", "animal")}
+    weighted = [verb for verb in verbs for _ in range(3 if verb.lemma in FREQUENT else 1)]
+    return {kind: tuple(verb for verb in weighted if kind in verb.subjects) for kind in ("human", "animal")}
 
 
 _VERBS = {
@@ -84,15 +88,15 @@ def draw_sentence(chance: Chance) -> Clause:
         sentence.end = "?"
         return sentence
     sentence = _statement(chance, lot)
-    if chance.odds(40):
+    if chance.odds(30):
         sentence.end = "."
     return sentence
 
 
 def _statement(chance: Chance, lot: int) -> Clause:
-    if lot < 55:
+    if lot < 58:
         return draw_clause(chance, "root")
-    if lot < 62:
+    if lot < 65:
         return _when_first(chance)
     first = draw_clause(chance, "root")
     last = first
@@ -117,7 +121,7 @@ def _when_first(chance: Chance) -> Clause:
     tense = chance.pick((Tense.PRESENT, Tense.IMPERFECT))
     opening = draw_clause(chance, "advcl", tense=tense, opened=False)
     opening.linker = LINKERS["when" if tense is Tense.PRESENT else "while"]
-    main = draw_clause(chance, "root", subject=_same_subject(chance, opening), tense=tense, opened=False)
+    main = draw_clause(chance, "root", subject=_same_subject(chance, opening), tense=tense, opened=False, alone=False)
     main.opening = opening
     return main
 
@@ -204,15 +208,13 @@ def draw_clause(
         frame = "intransitive"
     clause = _of_frame(chance, relation, frame, category, subject, tense or chance.pick(_TENSES), depth)
     if not given and isinstance(subject, Nominal) and depth < 2 and chance.odds(14):
-        _relate_subject(chance, subject, depth)
+        _relate_subject(chance, subject, category, depth)
     if not clause.inner:
-        _adorn(chance, clause, opened and not depth)
+        _adorn(chance, clause, category, opened and not depth)
     return clause
 
 
-def _of_frame(
-    chance: Chance, relation: str, frame: str, category: str, subject: Person, tense: Tense, depth: int
-) -> Clause:
+def _of_frame(chance: Chance, relation: str, frame: str, category: str, subject: Person, tense: Tense, depth: int) -> Clause:
     if frame in ("quality", "trade", "where"):
         return _being(chance, relation, frame, subject, tense)
     if frame == "age":
@@ -238,7 +240,7 @@ def _of_frame(
 
 def _start(chance: Chance, relation: str, subject: Person, tense: Tense, verb: Verb | None) -> Clause:
     clause = Clause(chance.unit(), subject, tense, relation, verb)
-    if chance.odds(18):
+    if chance.odds(22) and not (isinstance(subject, Nominal) and subject.determiner is DETERMINERS["every"]):
         clause.negation = chance.pick(_NEGATIONS)
     return clause
 
@@ -270,7 +272,7 @@ def _being(chance: Chance, relation: str, frame: str, subject: Person, tense: Te
 
 
 def _give_object(chance: Chance, clause: Clause, verb: Verb, negation: str, depth: int) -> None:
-    pronoun = _object_pronoun(chance, clause, verb) if chance.odds(22) else None
+    pronoun = _object_pronoun(chance, clause, verb) if chance.odds(28) else None
     if pronoun:
         clause.object = pronoun
         return
@@ -278,10 +280,10 @@ def _give_object(chance: Chance, clause: Clause, verb: Verb, negation: str, dept
         clause.object = draw_name(chance)
         return
     clause.object = draw_object(chance, verb, clause.subject, negation != "")
-    if clause.object and chance.odds(6):
+    if clause.object and not negation and chance.odds(6):
         clause.object.joined = draw_object(chance, verb, clause.subject, negation != "")
-    if clause.object and depth < 2 and chance.odds(12):
-        _relate_object(chance, clause.object, depth)
+    if clause.object and depth < 2 and not verb.after and chance.odds(12):
+        _relate_object(chance, clause.object)
 
 
 def _object_pronoun(chance: Chance, clause: Clause, verb: Verb) -> Pronoun | None:
@@ -327,37 +329,43 @@ def _infinitive(chance: Chance, outer: Clause, category: str) -> Clause:
     return clause
 
 
-def _relate_subject(chance: Chance, noun: Nominal, depth: int) -> None:
+def _relate_subject(chance: Chance, noun: Nominal, category: str, depth: int) -> None:
     """les hommes qui dorment …; le livre que l' homme a ouvert …"""
     if "name" in noun.noun.kinds or noun.owner:
         return
-    if chance.odds(50):
-        _relate_object(chance, noun, depth)
-    elif noun.relative is None:
-        noun.relative = draw_clause(chance, "acl:relcl", subject=noun, depth=depth + 2)
+    if category == "thing" or chance.odds(50):
+        _relate_object(chance, noun)
+    else:
+        noun.relative = draw_clause(chance, "acl:relcl", subject=noun, tense=chance.pick(_RELATIVE_TENSES), depth=depth + 2)
         noun.relative.gap = "subject"
 
 
-def _relate_object(chance: Chance, noun: Nominal, depth: int) -> None:
+def _relate_object(chance: Chance, noun: Nominal) -> None:
     """… le livre que l' homme a ouvert"""
     verb = None if noun.relative or noun.owner or noun.joined else _verb_taking(chance, noun)
     if verb is None:
         return
     subject = draw_subject(chance, "human")
-    noun.relative = _start(chance, "acl:relcl", subject, _fitting(verb, chance.pick(_TENSES)), verb)
+    noun.relative = _start(chance, "acl:relcl", subject, _fitting(verb, chance.pick(_RELATIVE_TENSES)), verb)
     noun.relative.object, noun.relative.gap = noun, "object"
 
 
-def _adorn(chance: Chance, clause: Clause, opened: bool) -> None:
+def _absolute(clause: Clause) -> bool:
+    return isinstance(clause.predicate, Described) and "absolute" in clause.predicate.adjective.kinds
+
+
+def _adorn(chance: Chance, clause: Clause, category: str, opened: bool) -> None:
     """Adverbs, places, times."""
-    if not clause.negation and chance.odds(12):
+    lasting = category == "thing" or isinstance(clause.predicate, Nominal) or clause.verb is AGED
+    if not clause.negation and not lasting and not _absolute(clause) and chance.odds(12):
         clause.adverb = Adverb(chance.unit(), chance.pick(ADVERBS))
     lot = chance.below(100)
     if lot < 14 and clause.predicate is None and not (clause.verb and clause.verb.state):
         clause.ending = (draw_place(chance),)
     elif lot < 22 and clause.verb and not clause.verb.state:
         clause.ending = (Adverb(chance.unit(), chance.pick(MANNERS)),)
-    if chance.odds(16):
+    timeless = clause.tense is Tense.PRESENT and (clause.verb is None or clause.verb.state)
+    if chance.odds(16) and not timeless:
         time = draw_time(chance, _LETTERS[clause.tense])
         if opened and chance.odds(40):
             clause.opening = time

@@ -28,16 +28,19 @@ def of_kind(*kinds: str) -> tuple[Noun, ...]:
 
 HUMANS, ANIMALS = of_kind("human"), of_kind("animal")
 _CLOSE = of_kind("kin") + tuple(noun for noun in HUMANS if noun.lemma in ("ami", "amie", "voisin", "voisine"))
+_PARENTS = tuple(noun for noun in HUMANS if noun.lemma in ("père", "mère"))
 _SCENERY = tuple(noun for noun in NOUNS if not noun.kinds & {"human", "animal", "mass"})
-_MOVABLE = frozenset("object clothing furniture vehicle instrument".split())
+_MOVABLE = frozenset({"object", "clothing", "furniture", "vehicle", "instrument"})
 _PLACES = tuple((preposition, of_kind(kind)) for preposition, kind in PREPOSITIONS)
 _TRADES = {feminine: tuple(noun for noun in of_kind("worker") if noun.feminine == feminine) for feminine in (False, True)}
-_UNOWNED = frozenset("human animal place".split())
+_UNOWNED = frozenset({"human", "animal", "place"})
 
-_SINGULAR = tuple(DETERMINERS[name] for name in ("the", "the", "the", "the", "indefinite", "indefinite", "indefinite", "this"))
-_PLURAL = tuple(DETERMINERS[name] for name in "the the the the indefinite indefinite this several few many all".split())
-_PLURAL_DEFINITE = tuple(determiner for determiner in _PLURAL if determiner is not DETERMINERS["indefinite"])
-_THE, _EVERY, _INDEFINITE = DETERMINERS["the"], DETERMINERS["every"], DETERMINERS["indefinite"]
+_THE, _INDEFINITE, _THIS = DETERMINERS["the"], DETERMINERS["indefinite"], DETERMINERS["this"]
+_SINGULAR = (_THE, _THE, _THE, _THE, _INDEFINITE, _INDEFINITE, _INDEFINITE, _THIS)
+_SINGULAR_SUBJECT = (*_SINGULAR, DETERMINERS["every"])
+_QUANTITIES = tuple(DETERMINERS[name] for name in ("several", "few", "many", "all"))
+_PLURAL_DEFINITE = (_THE, _THE, _THE, _THE, _THIS, *_QUANTITIES)
+_PLURAL = (*_PLURAL_DEFINITE, _INDEFINITE, _INDEFINITE, _INDEFINITE)
 _PARTITIVE, _NOT_A, _NOT_ANY = DETERMINERS["partitive"], DETERMINERS["not a"], DETERMINERS["not any"]
 _OWNERS = {(1, False): "my", (2, False): "your", (1, True): "our", (2, True): "your all", (3, True): "their"}
 
@@ -91,7 +94,7 @@ def draw_nominal(
     lot = chance.below(100)
     if mass:
         nominal.determiner = _THE if after_de or lot < 35 else _NOT_ANY if negated else _PARTITIVE
-    elif possessor and lot < 25 and (noun in _CLOSE or not noun.kinds & _UNOWNED):
+    elif possessor and lot < 25 and (noun in _CLOSE or not noun.kinds & _UNOWNED) and not (plural and noun in _PARENTS):
         _possess(nominal, possessor)
     elif plural and lot > 90:
         nominal.number = draw_number(chance)
@@ -99,13 +102,13 @@ def draw_nominal(
     elif plural:
         nominal.determiner = chance.pick(_PLURAL_DEFINITE if after_de else _PLURAL)
     else:
-        nominal.determiner = chance.pick(_SINGULAR)
+        nominal.determiner = chance.pick(_SINGULAR if possessor else _SINGULAR_SUBJECT)
     if negated and nominal.determiner is _INDEFINITE:
         # a word that sounds and looks alike in both numbers would not tell which is meant
         invariable = noun.singular.french == noun.plural.french
         nominal.plural = plural and not invariable
         nominal.determiner = _NOT_A
-    if not bare and chance.odds(30):
+    if not bare and chance.odds(40):
         adjective = chance.partner(noun.adjectives)
         if adjective:
             nominal.adjective = describe(chance, adjective)
@@ -122,7 +125,7 @@ def _possess(nominal: Nominal, possessor: Person) -> None:
 
 def _own(chance: Chance, nominal: Nominal) -> None:
     """le livre de marie, le livre de l' homme"""
-    if nominal.noun in _CLOSE or not nominal.noun.kinds & _UNOWNED and "mass" not in nominal.noun.kinds:
+    if nominal.noun in _CLOSE or not nominal.noun.kinds & (_UNOWNED | {"mass"}):
         if chance.odds(50):
             name = chance.pick(NAMES)
             nominal.owner = Nominal(chance.unit(), name, False, name.feminine, True)
@@ -133,8 +136,13 @@ def _own(chance: Chance, nominal: Nominal) -> None:
 
 def describe(chance: Chance, adjective: Adjective, alone: bool = False) -> Described:
     """An adjective, perhaps with très; before its noun it stands bare."""
-    very = chance.odds(25 if alone else 8) and (alone or not adjective.before)
-    return Described(chance.unit(), adjective, chance.pick(DEGREES) if very else None)
+    if "absolute" in adjective.kinds:
+        degree = None
+    elif alone:
+        degree = chance.pick(DEGREES) if chance.odds(25) else None
+    else:
+        degree = DEGREES[0] if not adjective.before and chance.odds(8) else None
+    return Described(chance.unit(), adjective, degree)
 
 
 def draw_number(chance: Chance) -> str:

@@ -20,9 +20,7 @@ _PARTS: tuple[Part, ...] = ("train", "dev", "test")
 _DEV_SHARE = 16  # of the sentences without a held-out pair, one in so many is dev's
 
 # A translator that gets these right has not seen them.
-KEPT_FROM_TRAINING = frozenset(
-    ("il m' a entarté", "les pauvres n' ont pas d' argent", "les étudiants ont ouvert leurs livres")
-)
+KEPT_FROM_TRAINING = frozenset(("il m' a entarté", "les pauvres n' ont pas d' argent", "les étudiants ont ouvert leurs livres"))
 
 
 @dataclass(frozen=True, slots=True)

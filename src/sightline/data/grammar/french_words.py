@@ -43,8 +43,10 @@ def write_determiner(line: French, nominal: Nominal, following: str) -> None:
     pieces = wording.french
     if pieces and pieces[0].form == "des" and nominal.adjective and nominal.adjective.adjective.before:
         pieces = (pieces[0]._replace(form="de"),)  # de petits chats
-    for piece in pieces:
-        link = Link(unit, "det", piece.form, "DET")
+    # a determiner is cited in the masculine singular where it has one
+    cited = (nominal.determiner.forms[0] or wording).french
+    for piece, citation in zip(pieces, cited, strict=True):
+        link = Link(unit, "det", citation.form, "DET")
         position = _put_article(line, piece, unit + DETERMINER + piece.group, link, following)
         if nominal.possessor and nominal.possessor.person == 3:
             line.references.append((position, nominal.possessor.antecedent or nominal.possessor.unit))
@@ -66,7 +68,8 @@ def write_pieces(line: French, wording: Wording, unit: int, head: int, relation:
     for piece in wording.french:
         form = number if piece.form == "#" else piece.form
         own = piece.relation
-        link = Link(unit, own, form, _TAGS[own]) if own else Link(head, relation, form, "NUM" if number == form else tag)
+        kind = "NUM" if number == form else _TAGS[own] if own else tag
+        link = Link(unit if own else head, own or relation, form, kind)
         position = line.put(form, unit + piece.group, piece.sure, link)
         if not own:
             line.place[unit] = position

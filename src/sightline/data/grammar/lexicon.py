@@ -12,9 +12,7 @@ from sightline.data.grammar.inflect import EnglishForms, inflect, plural
 from sightline.data.grammar.wording import Piece, Wording, read_wording
 from sightline.data.grammar.words_irregular import WITH_ETRE
 
-_THINGS = frozenset(
-    "object clothing furniture vehicle building instrument electric part plant food drink readable openable place idea".split()
-)
+_THINGS = frozenset({"object", "clothing", "furniture", "vehicle", "instrument", "part", "plant", "food", "place", "idea"})
 _PREPOSITIONS = ("à", "de", "dans")
 
 
@@ -80,7 +78,7 @@ class Determiner:
     """French masculine, feminine, and both in the plural, with English each time; None where there is no such form."""
 
     name: str
-    forms: tuple[Wording | None, Wording | None, Wording | None, Wording | None]
+    forms: tuple[Wording | None, ...]
 
 
 def _rows(table: str) -> Iterable[list[str]]:
@@ -117,7 +115,7 @@ def _noun(french: str, english: str, kinds: frozenset[str]) -> Noun:
 def _collective(french: str, english: str) -> Noun:
     """les pauvres / the poor: always in the plural, which English does not show."""
     kinds, wording = frozenset({"human", "collective"}), read_wording(french, english)
-    fitting = [adjective for adjective in ADJECTIVES if adjective.kinds & kinds and not adjective.french[2] == french]
+    fitting = [adjective for adjective in ADJECTIVES if adjective.kinds & kinds and adjective.french[2] != french]
     return Noun(french, wording, wording, False, kinds, pools(fitting, lambda adjective: f"{adjective.french[0]} {french}"))
 
 
@@ -196,10 +194,10 @@ DITRANSITIVE = _verbs(words_verbs.DITRANSITIVE)
 SAYING = _verbs(words_verbs.SAYING)
 HELPING = _verbs(words_verbs.HELPING)
 NAMES = (
-    *(_name(name, False) for name in words_names.MEN),
-    *(_name(name, True) for name in words_names.WOMEN),
-    *(_name(name, False, "monsieur", "mr.") for name in words_names.SURNAMES),
-    *(_name(name, True, "madame", "mrs.") for name in words_names.SURNAMES),
+    *(_name(name, False) for name in words_names.MEN.split()),
+    *(_name(name, True) for name in words_names.WOMEN.split()),
+    *(_name(name, False, "monsieur", "mr.") for name in words_names.SURNAMES.split()),
+    *(_name(name, True, "madame", "mrs.") for name in words_names.SURNAMES.split()),
 )
 DETERMINERS = _determiners(words_functions.DETERMINERS) | _determiners(words_functions.POSSESSIVES)
 # A trade is said of somebody without an article: il est médecin / he is a doctor.

@@ -74,7 +74,8 @@ def aligned(source: Sequence[Mark], target: Sequence[Mark]) -> tuple[frozenset[t
     by_unit: dict[int, list[tuple[int, bool]]] = {}
     for unit, position, certain in target:
         by_unit.setdefault(unit, []).append((position, certain))
-    sure, possible = [], []
+    sure: list[tuple[int, int]] = []
+    possible: list[tuple[int, int]] = []
     for unit, position, certain in source:
         for other, also in by_unit.get(unit, ()):
             (sure if certain and also else possible).append((position, other))

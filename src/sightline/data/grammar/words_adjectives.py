@@ -1,4 +1,7 @@
-"""Adjectives: French masculine [feminine]; English; before or after its noun in French; the kinds of noun it suits."""
+"""Adjectives: French masculine [feminine]; English; before or after its noun in French; the kinds of noun it suits.
+
+`absolute`: there is no more or less of it, nor often or seldom.
+"""
 
 ADJECTIVES = """
 petit; small; before; human animal thing
@@ -22,15 +25,15 @@ noir; black; after; animal object clothing vehicle
 blanc blanche; white; after; animal object clothing vehicle part
 gris; gray; after; animal clothing vehicle part
 rose; pink; after; clothing plant object
-français; french; after; human readable food drink place vehicle idea
-anglais; english; after; human readable place vehicle idea
-allemand; german; after; human readable vehicle place
-italien italienne; italian; after; human food place vehicle idea
-espagnol; spanish; after; human food place readable
-russe; russian; after; human readable idea
-américain; american; after; human vehicle place idea
-chinois; chinese; after; human food object
-japonais; japanese; after; human vehicle object food
+français; french; after; human readable food drink place vehicle idea absolute
+anglais; english; after; human readable place vehicle idea absolute
+allemand; german; after; human readable vehicle place absolute
+italien italienne; italian; after; human food place vehicle idea absolute
+espagnol; spanish; after; human food place readable absolute
+russe; russian; after; human readable idea absolute
+américain; american; after; human vehicle place idea absolute
+chinois; chinese; after; human food object absolute
+japonais; japanese; after; human vehicle object food absolute
 rapide; fast; after; animal vehicle
 lent; slow; after; animal vehicle
 lourd; heavy; after; object furniture clothing
@@ -44,7 +47,7 @@ triste; sad; after; human animal idea
 heureux heureuse; happy; after; human animal
 fatigué; tired; after; human animal
 malade; sick; after; human animal
-aveugle; blind; after; human animal
+aveugle; blind; after; human animal absolute
 intelligent; smart; after; human animal
 drôle; funny; after; human idea readable
 sérieux sérieuse; serious; after; human idea
@@ -69,9 +72,9 @@ compliqué; complicated; after; idea
 moderne; modern; after; building furniture idea vehicle
 sale; dirty; after; clothing place object vehicle animal
 propre; clean; after; clothing place object vehicle
-vide; empty; after; openable place
-cassé; broken; after; object furniture part
-rond; round; after; object furniture
+vide; empty; after; openable place absolute
+cassé; broken; after; object furniture part absolute
+rond; round; after; object furniture absolute
 étroit; narrow; after; part clothing
 profond; deep; after; crossable
 sec sèche; dry; after; clothing plant
@@ -83,7 +86,7 @@ salé; salty; after; food
 amer amère; bitter; after; food drink
 frais fraîche; fresh; after; food drink
 mûr; ripe; after; pickable
-cru; raw; after; food
+cru; raw; after; food absolute
 tranquille; quiet; after; human animal place
 bruyant; noisy; after; human animal place vehicle
 fidèle; faithful; after; human animal

@@ -109,7 +109,7 @@ chaque/det été; every summer; pf
 le:1~/det dimanche; on:1~ sundays; p
 aujourd'hui; today; pcf
 ce/det soir; tonight; f
-à/case #:1/nummod heures:2; at # o'clock:2; pcf
+à/case #:1/nummod heures:2; at #:1 o'clock:2; pcf
 """
 
 # Between clauses. `cc` joins equals, `mark` subordinates.

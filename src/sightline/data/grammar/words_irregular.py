@@ -55,10 +55,12 @@ détrui/re; -s -s -t -sons -sez -sent; -r; -t
 """
 
 # Their passé composé is made with être; reflexive verbs do so too.
-WITH_ETRE = frozenset("aller venir partir arriver tomber entrer sortir monter descendre rester mourir".split())
+WITH_ETRE = frozenset(
+    {"aller", "venir", "partir", "arriver", "tomber", "entrer", "sortir", "monter", "descendre", "rester", "mourir"}
+)
 
 # -er verbs that double their consonant (jeter, je jette) rather than taking an accent (acheter, j'achète).
-DOUBLING_ER = frozenset("jeter appeler".split())
+DOUBLING_ER = frozenset({"jeter", "appeler"})
 
 ENGLISH_PAST = """
 eat ate
@@ -92,6 +94,7 @@ meet met
 wake woke
 keep kept
 forgive forgave
+spend spent
 go went
 take took
 make made
@@ -118,6 +121,6 @@ shake shook
 feed fed
 """
 
-ENGLISH_DOUBLING = frozenset("run swim cut win get hit forget prefer stab chat slap wrap".split())
+ENGLISH_DOUBLING = frozenset({"run", "swim", "cut", "win", "get", "hit", "forget", "prefer", "stab", "chat", "slap", "wrap"})
 
 ENGLISH_ING = {"lie": "lying", "die": "dying", "be": "being"}

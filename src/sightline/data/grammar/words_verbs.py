@@ -140,8 +140,8 @@ enseigner; teach; human; learnable
 oublier; forget; human; idea object
 raconter; tell; human; tellable
 chanter; sing; human; singable
-cacher; hide; human animal; object food
-voler; steal; human animal; object vehicle food
+cacher; hide; human animal; object food wealth
+voler; steal; human animal; object vehicle food wealth
 jeter; throw away; human; object clothing food
 ramasser; pick up; human; object clothing pickable
 cueillir; pick; human; pickable
@@ -151,7 +151,7 @@ préparer; prepare; human; food drink
 goûter; taste; human; food drink
 commander; order; human; food drink
 servir; serve; human; food drink
-emprunter; borrow; human; object vehicle
+emprunter; borrow; human; object vehicle wealth
 choisir; choose; human; object clothing vehicle
 essayer; try on; human; clothing
 plier; fold; human; clothing
@@ -190,7 +190,7 @@ rassurer; reassure; human; human
 consoler; comfort; human; human
 conseiller; advise; human; human
 guider; guide; human animal; human
-accompagner; go with~; human animal; human
+accompagner; accompany; human animal; human
 rencontrer; meet; human; human animal
 épouser; marry; human; human
 embaucher; hire; human; worker
@@ -201,6 +201,8 @@ protéger; protect; human animal; human animal building
 tromper; deceive; human; human
 trahir; betray; human; human
 entarter; hit _ with a pie; human; human
+dépenser; spend; human; wealth
+économiser; save; human; wealth
 gifler; slap _ in the face; human; human
 poignarder; stab _ with a knife; human; human
 bercer; rock _ to sleep; human; child
@@ -300,3 +302,8 @@ décider de; decide to; human
 apprendre à; learn to; human animal
 promettre de; promise to; human
 """
+
+# These come up more often than the others.
+FREQUENT = frozenset(
+    {"avoir", "entarter", "ouvrir", "fermer", "manger", "boire", "lire", "écrire", "acheter", "voir", "aider", "aimer"}
+)
