@@ -166,4 +166,4 @@ def test_global_generator_is_left_alone() -> None:
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-RECORDED = [0, 0, 0, 0]
+RECORDED = [4512, 28471, 1235, -83]
