@@ -1,0 +1,87 @@
+"""The run folder: what lies where, who works in it, and whether a command goes on with the run that began there.
+
+    config.toml      the whole configuration, every key written out
+    data/            what was prepared from the user's files, with the audit of what was dropped
+    checkpoints/     what a run resumes from
+    snapshots/       weights of the last validations, for averaging
+    metrics.jsonl    what happened
+    model/           the best model so far: what one ships
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sightline.config import dump_toml, load, to_dict
+from sightline.data.records import first_difference
+from sightline.errors import UserError
+from sightline.text.files import write_whole
+from sightline.train.config import RunConfig
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Names under one root."""
+
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def model(self) -> Path:
+        return self.root / "model"
+
+    @property
+    def metrics(self) -> Path:
+        return self.root / "metrics.jsonl"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    def remember(self, config: RunConfig) -> None:
+        """Keep the configuration, or refuse one under which the run that began here would not have begun."""
+        if self.config.exists():
+            began = load(RunConfig, self.config)
+            if difference := first_difference(to_dict(_binding(began)), to_dict(_binding(config))):
+                raise UserError(
+                    f"{self.root}: the run in this folder began otherwise: {difference}; "
+                    "say it as it was to go on, or choose another folder to begin anew"
+                )
+        write_whole(self.config, dump_toml(config))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else trains here meanwhile. The system lets go of the lock however this process ends."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{self.root}: cannot be made ({error.strerror or error}); choose another folder") from error
+        if os.name != "posix":
+            yield
+            return
+        import fcntl
+
+        with (self.root / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise UserError(f"{self.root}: another training is at work in this folder; wait for it, or stop it") from None
+            yield
+
+
+def _binding(config: RunConfig) -> RunConfig:
+    """The configuration without what may change between two starts: limits, reports, and how fast it is computed."""
+    usual = type(config.train)()
+    free = (
+        "max_updates", "max_epochs", "max_minutes", "patience", "checkpoint_minutes", "log_every", "tensorboard", "precision",
+        "device", "validate_sentences",
+    )  # fmt: skip
+    train = replace(config.train, **{name: getattr(usual, name) for name in free})
+    return replace(config, train=train, data=replace(config.data, workers=0))
