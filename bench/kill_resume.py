@@ -39,9 +39,9 @@ def work(folder: Path, updates: int) -> None:
     from sightline.data.encoded import EncodedCorpus
     from sightline.models.build import build
     from sightline.models.config import ModelConfig, TransformerConfig
-    from sightline.models.store import weights
+    from sightline.models.store import weights, write_tensors
     from sightline.tasks.translation import TranslationTask
-    from sightline.train.checkpoint import Progress, write_tensors
+    from sightline.train.checkpoint import Progress
     from sightline.train.config import OptimiserConfig, RunConfig, TrainConfig
     from sightline.train.events import Event, JsonLines, Listener, Stepped, both
     from sightline.train.loop import Loop

@@ -16,8 +16,8 @@ import pytest
 import torch
 from tiny_run import CONFIG, Run, configured, fingerprint
 
-import sightline.train.checkpoint as module
 from sightline.errors import UserError
+from sightline.models import store
 from sightline.train.checkpoint import Checkpoints, Meter, Progress, read
 from sightline.train.config import OptimiserConfig
 from sightline.train.events import Started
@@ -58,7 +58,7 @@ class Fuse:
             patch.setattr(os, name, self.guard(getattr(os, name)))
         for name in ("mkdir", "unlink", "write_text"):
             patch.setattr(Path, name, self.guard(getattr(Path, name)))
-        patch.setattr(module, "save_file", self.guard(module.save_file))
+        patch.setattr(store, "save_file", self.guard(store.save_file))
         patch.setattr(shutil, "rmtree", self.guard(shutil.rmtree))
 
 

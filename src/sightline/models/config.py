@@ -11,6 +11,7 @@ from sightline.nn.positions import PositionName
 from sightline.nn.scores import ScoreName
 
 Tying: TypeAlias = Literal["all", "target", "none"]
+SHORTEST = 8  # pieces: a character in the bytes of UTF-8, and the space before it
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,10 @@ class TransformerConfig:
     attention_dropout: float = 0.0  # on the weights
     hidden_dropout: float = 0.0  # inside the feed-forward layers
 
+    def __post_init__(self) -> None:
+        _at_least_1(self, "layers", "heads", "hidden")
+        _rates(self, "attention_dropout", "hidden_dropout")
+
 
 @dataclass(frozen=True)
 class RecurrentEncoderConfig:
@@ -36,6 +41,9 @@ class RecurrentEncoderConfig:
     layers: int = 2
     cell: CellName = "lstm"
     bidirectional: bool = True
+
+    def __post_init__(self) -> None:
+        _at_least_1(self, "layers")
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,9 @@ class RecurrentDecoderConfig:
     cell: CellName = "lstm"
     score: ScoreName | Literal["none"] = "bilinear"  # how it looks at the source; "none": through one vector only
     input_feeding: bool = False  # what was seen at a step is read at the next
+
+    def __post_init__(self) -> None:
+        _at_least_1(self, "layers")
 
 
 EncoderConfig: TypeAlias = TransformerConfig | RecurrentEncoderConfig
@@ -65,8 +76,30 @@ class ModelConfig:
     max_length: int = 512  # the longest input or output, in pieces
 
     def __post_init__(self) -> None:
+        _at_least_1(self, "dim")
+        _rates(self, "dropout")
+        if self.max_length < SHORTEST:
+            raise ValueError(f"max_length={self.max_length} must be at least {SHORTEST}: one character can take as many pieces")
         for name, stack in (("encoder", self.encoder), ("decoder", self.decoder)):
             if isinstance(stack, TransformerConfig) and self.dim % stack.heads:
                 raise ValueError(f"dim={self.dim} must be a multiple of {name}.heads={stack.heads}")
+            if isinstance(stack, TransformerConfig) and self._turned_in_pairs(stack) % 2:
+                raise ValueError(f"{name}.position={stack.position!r} turns channels in pairs: make dim={self.dim} even per head")
         if isinstance(self.encoder, RecurrentEncoderConfig) and self.encoder.bidirectional and self.dim % 2:
             raise ValueError(f"dim={self.dim} must be even for a bidirectional encoder")
+
+    def _turned_in_pairs(self, stack: TransformerConfig) -> int:
+        """How many channels a sine and a cosine share."""
+        return {"sinusoidal": self.dim, "rotary": self.dim // stack.heads}.get(stack.position, 0)
+
+
+def _at_least_1(config: object, *names: str) -> None:
+    for name in names:
+        if getattr(config, name) < 1:
+            raise ValueError(f"{name}={getattr(config, name)} must be at least 1")
+
+
+def _rates(config: object, *names: str) -> None:
+    for name in names:
+        if not 0 <= getattr(config, name) < 1:
+            raise ValueError(f"{name}={getattr(config, name)} must lie in [0, 1)")

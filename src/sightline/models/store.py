@@ -12,17 +12,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sightline.config import from_dict, to_dict
+from sightline.data.encoded_writer import sync_folder
 from sightline.errors import UserError
 from sightline.models.build import build
 from sightline.models.config import ModelConfig
@@ -31,6 +31,7 @@ from sightline.text.files import write_whole
 from sightline.text.tokenizer import Tokenizer
 
 FORMAT = 1
+JOINT, SOURCE, TARGET = "tokenizer.json", "tokenizer.source.json", "tokenizer.target.json"
 Tokenizers: TypeAlias = tuple[Tokenizer, Tokenizer]
 
 
@@ -69,6 +70,13 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
         raise UserError(f"{path}: cannot be read as weights ({error}); take the file from a backup") from error
 
 
+def write_tensors(path: Path, named: Mapping[str, Tensor]) -> None:
+    """A safetensors file, on disk for sure."""
+    save_file({name: tensor.detach().contiguous() for name, tensor in named.items()}, path)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def save(
     folder: Path,
     model: nn.Module,
@@ -79,17 +87,19 @@ def save(
     history: str = "",
 ) -> None:
     """Write a model folder whole, then put it in the place of the one before."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    making = _beside(folder, "new")
     try:
-        save_file({name: tensor.detach().contiguous() for name, tensor in weights(model).items()}, making / "model.safetensors")
+        shutil.rmtree(making, ignore_errors=True)  # what was being made when an earlier process was killed
+        making.mkdir(parents=True)
+        write_tensors(making / "model.safetensors", weights(model))
         for name, tokenizer in _named(tokenizers).items():
             tokenizer.save(making / name)
         write_whole(making / "config.json", _config_text(config, tokenizers, languages))
         write_whole(making / "README.md", card)
         write_whole(making / "history.jsonl", history)
-        making.chmod(0o755)
         _replace(making, folder)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{folder}: the model could not be written ({error}); the one before it is still there") from error
     finally:
         shutil.rmtree(making, ignore_errors=True)
 
@@ -97,8 +107,8 @@ def save(
 def _named(tokenizers: Tokenizers) -> dict[str, Tokenizer]:
     source, target = tokenizers
     if source.fingerprint == target.fingerprint:
-        return {"tokenizer.json": source}
-    return {"tokenizer.source.json": source, "tokenizer.target.json": target}
+        return {JOINT: source}
+    return {SOURCE: source, TARGET: target}
 
 
 def _config_text(config: ModelConfig, tokenizers: Tokenizers, languages: tuple[str, str]) -> str:
@@ -113,20 +123,31 @@ def _config_text(config: ModelConfig, tokenizers: Tokenizers, languages: tuple[s
 
 
 def _replace(made: Path, folder: Path) -> None:
-    """A directory cannot be swapped in one step: the old one steps aside, and a reader that looks just then tries again."""
-    aside = folder.with_name(f".{folder.name}-old")
-    shutil.rmtree(aside, ignore_errors=True)
+    """A directory cannot be swapped in one step: the old one steps aside, and `find` looks for it there.
+
+    Killed between the two renames, the old one aside is all there is; it goes only once the new one has its name.
+    """
+    aside = _beside(folder, "old")
     if folder.exists():
+        shutil.rmtree(aside, ignore_errors=True)
         os.rename(folder, aside)
     os.rename(made, folder)
+    sync_folder(folder.parent)
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _beside(folder: Path, which: Literal["new", "old"]) -> Path:
+    """Where the next folder is made, and where the one before waits while that one takes its name."""
+    whole = folder.absolute()
+    return whole.parent / f".{whole.name}-{which}"
 
 
 def find(path: str | Path) -> Path:
     """The model folder that a user means: itself, or the one inside a run folder."""
     for candidate in (Path(path), Path(path) / "model"):
-        if (candidate / "config.json").is_file():
-            return candidate
+        for place in (candidate, _beside(candidate, "old")):
+            if (place / "config.json").is_file():
+                return place
     if not Path(path).exists():
         raise UserError(f"{path}: there is no such model folder; `sightline train … -o {path}` makes one")
     raise UserError(f"{path}: no config.json here, so this is not a model folder (or its training has not validated yet)")
@@ -151,17 +172,27 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: cannot be read ({error}); take the file from a backup") from error
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise UserError(f"{path}: format {FORMAT} expected; this folder is from another program or another version")
-    missing = {"languages", "vocabularies", "tokenizers", "model"} - record.keys()
-    if missing:
-        raise UserError(f"{path}: {', '.join(sorted(missing))} missing; take the file from a backup")
+    whole: dict[str, Callable[[Any], bool]] = {
+        "languages": lambda value: _is_list_of(value, str),
+        "vocabularies": lambda value: _is_list_of(value, int),
+        "tokenizers": lambda value: isinstance(value, dict) and value.keys() in ({JOINT}, {SOURCE, TARGET}),
+        "model": lambda value: isinstance(value, dict),
+    }
+    wrong = [name for name, is_whole in whole.items() if name not in record or not is_whole(record[name])]
+    if wrong:
+        raise UserError(f"{path}: {', '.join(wrong)} missing or damaged; take the file from a backup")
     return record
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, kind) for each in value)
 
 
 def _read_tokenizers(folder: Path, fingerprints: Mapping[str, str]) -> Tokenizers:
     found = []
-    for name, fingerprint in fingerprints.items():
+    for name in (JOINT,) if JOINT in fingerprints else (SOURCE, TARGET):
         tokenizer = Tokenizer.load(folder / name)
-        if tokenizer.fingerprint != fingerprint:
+        if tokenizer.fingerprint != fingerprints[name]:
             raise UserError(f"{folder / name}: this tokenizer does not belong to the weights beside it; put the original back")
         found.append(tokenizer)
     return found[0], found[-1]

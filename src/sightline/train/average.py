@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from sightline.data.encoded_writer import sync_folder
-from sightline.models.store import load_weights, weights
-from sightline.train.checkpoint import write_tensors
+from sightline.models.store import load_weights, weights, write_tensors
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from typing import TypeAlias
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from sightline.data.encoded_writer import sync_folder
 from sightline.errors import UserError
-from sightline.models.store import load_weights, weights
+from sightline.models.store import load_weights, weights, write_tensors
 from sightline.text.files import write_whole
 
 MANIFEST, PROGRESS = "manifest.json", "progress.json"
@@ -179,13 +179,6 @@ def everything(model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Modul
     }
     tensors = {"model": weights(model), "optimiser": slots}
     return tensors if ema is None else tensors | {"ema": weights(ema)}
-
-
-def write_tensors(path: Path, named: Mapping[str, Tensor]) -> None:
-    """A safetensors file, on disk for sure."""
-    save_file({name: tensor.detach().contiguous() for name, tensor in named.items()}, path)
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _whole(checkpoint: Path) -> bool:
