@@ -64,17 +64,21 @@ def replay_batch(model: Seq2Seq, pairs: Sequence[Pair]) -> list[Maps]:
     with torch.no_grad(), torch.autocast(device.type, enabled=False):
         batch = batch.to(device)
         seen.features(batch.inputs, seen.begin(batch.source))
-    maps = {name: join(notes) for name, notes in notebook.items()}
-    for name, whole in maps.items():
+    arrays = {}
+    for name, notes in notebook.items():
+        whole = join(notes)
+        notes.clear()  # the maps are by far the largest thing here: none is held twice
         expected = size_of(kind_of(name), batch.source.size(1) - 1, batch.inputs.size(1) - 1)
         if whole.shape[2:] != expected:
             raise ValueError(f"{name} noted {tuple(whole.shape[2:])} weights per head where {expected} were expected")
-    arrays = {name: whole.float().cpu().numpy() for name, whole in maps.items()}
+        arrays[name] = whole.float().cpu().numpy()
     return [_trimmed(arrays, row, *pair) for row, pair in enumerate(pairs)]
 
 
 def join(notes: Sequence[Float[Tensor, "B H _ _"]]) -> Float[Tensor, "B H T S"]:
     """The notes of one module as one map: a module that steps writes row by row, and its earlier rows saw fewer keys."""
+    if len(notes) == 1:
+        return notes[0]
     widest = notes[-1].size(-1)
     return torch.cat([F.pad(note, (0, widest - note.size(-1))) for note in notes], -2)
 

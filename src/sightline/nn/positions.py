@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from sightline.errors import UserError
+
 PositionName: TypeAlias = Literal["none", "sinusoidal", "learned", "rotary", "alibi", "relative"]
 
 
@@ -75,7 +77,10 @@ class Learned(nn.Module):
     def embed(self, x: Float[Tensor, "B T D"], offset: int) -> Float[Tensor, "B T D"]:
         end = offset + x.size(-2)
         if end > self.table.num_embeddings:
-            raise ValueError(f"{end} tokens are more than the {self.table.num_embeddings} positions this model has learned")
+            raise UserError(
+                f"{end} tokens are more than the {self.table.num_embeddings} positions that this model has learned; "
+                "shorten the text, or train with a larger model.max_length"
+            )
         return x + self.table.weight[offset:end].to(x.dtype)
 
     def rotate(self, x: Float[Tensor, "B H T d"], offset: int) -> Float[Tensor, "B H T d"]:
