@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -148,7 +149,7 @@ def by_length(lengths: Lengths, tokens: int, max_sentences: int | None = None) -
     order = np.argsort(-lengths.astype(np.int64), kind="stable")
     widths = np.minimum(lengths[order] + np.int32(1), np.int32(tokens))
     starts = _cut(widths, tokens, max_sentences or max(1, len(order)))
-    return [order[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [order[a:b] for a, b in pairwise(starts)]
 
 
 def _cut(widths: Lengths, tokens: int, rows: int) -> Indices:

@@ -14,15 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sightline.errors import UserError
 from sightline.text.lines import COMPRESSED_SUFFIXES, STANDARD_INPUT, display_name
 
+if TYPE_CHECKING:  # the grammar takes a while to load, and few need it
+    from sightline.data.grammar import Part
+
 Form: TypeAlias = Literal["tsv", "jsonl", "lines", "builtin"]
 
 BUILTIN = "builtin"
-BUILTIN_PARTS = ("train", "dev", "test")
+BUILTIN_PARTS: tuple[Part, ...] = ("train", "dev", "test")
 BUILTIN_LANGUAGES = ("fr", "en")
 _SUFFIXES: dict[str, Form] = {".tsv": "tsv", ".jsonl": "jsonl"}
 
@@ -35,7 +38,7 @@ class Input:
     name: str  # what provenance calls it
     paths: tuple[str, ...] = ()  # two when the sides lie in two files, source first; none when generated
     languages: tuple[str, str] = ("", "")
-    part: str = ""  # of the built-in corpus
+    part: Part = "train"  # of the built-in corpus
     count: int = 0  # pairs to generate
     again: bool = True  # whether it can be read a second time; standard input cannot
 
@@ -98,9 +101,10 @@ def _alone(word: str) -> str:
 
 def _builtin(word: str, source: str, target: str) -> Input:
     parts = word.split(":")
-    part = parts[1] if len(parts) == 3 else "train"
+    named = parts[1] if len(parts) == 3 else "train"
+    part = next((known for known in BUILTIN_PARTS if known == named), None)
     digits = parts[-1].replace("_", "")
-    if len(parts) not in (2, 3) or part not in BUILTIN_PARTS or not (digits.isascii() and digits.isdigit()) or int(digits) < 1:
+    if len(parts) not in (2, 3) or part is None or not (digits.isascii() and digits.isdigit()) or int(digits) < 1:
         raise UserError(
             f"{word}: expected {BUILTIN}:COUNT or {BUILTIN}:PART:COUNT, PART one of {', '.join(BUILTIN_PARTS)}, "
             f"such as {BUILTIN}:200000"

@@ -52,16 +52,16 @@ def parse(block: Block, seed: int) -> Parsed:
 
 
 def _generate(parsed: Parsed, seed: int) -> None:
-    from sightline.data.grammar import examples  # its dictionaries take a while to load, and few need them
+    from sightline.data.grammar import texts  # its dictionaries take a while to load, and few need them
 
     block = parsed.block
     parsed.lines.extend(range(block.first, block.first + block.size))
     french, english = parsed.sources, parsed.targets
     if block.input.languages != BUILTIN_LANGUAGES:
         french, english = english, french
-    for example in examples(seed, block.input.part, block.size, block.first - 1):
-        french.append(" ".join(example.source))
-        english.append(" ".join(example.target))
+    for source, target in texts(seed, block.input.part, block.size, block.first - 1):
+        french.append(source)
+        english.append(target)
 
 
 def _parse_tsv(parsed: Parsed) -> None:

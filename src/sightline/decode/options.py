@@ -35,9 +35,10 @@ class SearchOptions:
         if self.max_ratio < 0 or self.max_extra < 0:
             raise ValueError("max_ratio and max_extra must not be negative")
 
-    def limit(self, source_tokens: int) -> int:
-        """The most tokens that a translation of so many may have, end mark not counted."""
-        return int(self.max_ratio * source_tokens) + self.max_extra
+    def limit(self, source_tokens: int, longest: int | None = None) -> int:
+        """The most tokens that a translation of so many may have, end mark not counted; `longest`: that a model can write."""
+        wanted = int(self.max_ratio * source_tokens) + self.max_extra
+        return wanted if longest is None else min(wanted, longest)
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class SampleOptions:
         if self.max_ratio < 0 or self.max_extra < 0:
             raise ValueError("max_ratio and max_extra must not be negative")
 
-    def limit(self, source_tokens: int) -> int:
-        """The most tokens that a translation of so many may have, end mark not counted."""
-        return int(self.max_ratio * source_tokens) + self.max_extra
+    def limit(self, source_tokens: int, longest: int | None = None) -> int:
+        """The most tokens that a translation of so many may have, end mark not counted; `longest`: that a model can write."""
+        wanted = int(self.max_ratio * source_tokens) + self.max_extra
+        return wanted if longest is None else min(wanted, longest)

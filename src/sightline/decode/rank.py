@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from sightline.decode.options import Hypothesis
+from sightline.errors import UserError
 from sightline.models.interface import Translates
 from sightline.nn.attention import watch
 from sightline.tasks.translation import padded
@@ -25,15 +26,15 @@ def with_coverage(
     model: Translates, source: Int[Tensor, " S"], hypotheses: Sequence[Hypothesis], penalty: float
 ) -> list[Hypothesis]:
     """The hypotheses of one sentence, ranked anew: a source token that attention passed over costs."""
+    if not hypotheses:
+        return []
     looked = cross_attention(model, source, [hypothesis.tokens for hypothesis in hypotheses])
     costs = looked.clamp(min=1e-9, max=1.0).log().sum(-1)  # more than one look is no better than one
     ranked = [replace(h, score=h.score + penalty * float(cost)) for h, cost in zip(hypotheses, costs, strict=True)]
     return sorted(ranked, key=lambda hypothesis: -hypothesis.score)
 
 
-def cross_attention(
-    model: Translates, source: Int[Tensor, " S"], targets: Sequence[Sequence[int]]
-) -> Float[Tensor, "N S"]:
+def cross_attention(model: Translates, source: Int[Tensor, " S"], targets: Sequence[Sequence[int]]) -> Float[Tensor, "N S"]:
     """How much each of these sentences looked at each source token in all: by replay, the mean of all layers and heads."""
     assert isinstance(model, nn.Module)
     twin, notebook = watch(model)
@@ -42,6 +43,6 @@ def cross_attention(
     twin(inputs, twin.begin(source.expand(len(targets), -1)))
     crossed = [torch.cat(notes, -2) for name, notes in notebook.items() if name.endswith("cross") and notes]
     if not crossed:
-        raise ValueError("a coverage penalty needs a model that looks at its source; this one has no cross-attention")
+        raise UserError("a coverage penalty needs a model that looks at its source; this one has no cross-attention")
     mean = torch.stack([weights.float().mean(1) for weights in crossed]).mean(0)
     return (mean * real[..., None]).sum(1)

@@ -18,10 +18,17 @@ from sightline.text.tokenizer import BOS, EOS, PAD
 
 @torch.no_grad()
 def sample(
-    model: Translates, source: Int[Tensor, "B S"], numbers: Sequence[int], options: SampleOptions
+    model: Translates,
+    source: Int[Tensor, "B S"],
+    numbers: Sequence[int],
+    options: SampleOptions,
+    longest: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """`count` translations of each sentence, in the order drawn; `numbers` tells the sentences apart, batch by batch."""
-    limits = [options.limit(length - 1) for length in source.ne(PAD).sum(1).tolist()]
+    """`count` translations of each sentence, in the order drawn; `numbers` tells the sentences apart.
+
+    `longest`: the most tokens that the model can write.
+    """
+    limits = [options.limit(length - 1, longest) for length in source.ne(PAD).sum(1).tolist()]
     keys = torch.tensor(numbers, dtype=torch.int64, device=source.device)
     return draw(model, model.begin(source), keys, limits, options)
 
@@ -73,17 +80,17 @@ def _uniform(keys: Int[Tensor, " N"], step: int) -> Float[Tensor, " N"]:
 
 
 def _filtered(log_probs: Float[Tensor, "N V"], options: SampleOptions) -> Float[Tensor, "N V"]:
-    """Weights to draw by, not normalised."""
+    """Weights to draw by, not normalised. Of equally likely tokens the one with the lower number counts as likelier."""
     weights = torch.softmax(log_probs.double() / options.temperature, -1)
-    if 0 < options.top_k < weights.size(1):
-        least = weights.topk(options.top_k).values[:, -1:]
-        weights = weights.where(weights >= least, 0.0)
+    if not options.top_k and options.top_p == 1:
+        return weights
+    ordered, places = weights.sort(stable=True, dim=-1, descending=True)
+    if options.top_k:
+        ordered[:, options.top_k :] = 0.0
     if options.top_p < 1:
-        weights = weights / weights.sum(-1, keepdim=True)
-        ordered, places = weights.sort(-1, descending=True)
         before = ordered.cumsum(-1) - ordered
-        weights = torch.zeros_like(weights).scatter(1, places, ordered.where(before < options.top_p, 0.0))
-    return weights
+        ordered = ordered.where(before < options.top_p * ordered.sum(-1, keepdim=True), 0.0)
+    return torch.zeros_like(weights).scatter(1, places, ordered)
 
 
 def _pick(weights: Float[Tensor, "N V"], uniform: Float[Tensor, " N"]) -> Int[Tensor, " N"]:

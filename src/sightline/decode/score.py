@@ -37,9 +37,7 @@ class PairScore:
 
 
 @torch.no_grad()
-def score_pairs(
-    model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], pairs: Sequence[tuple[str, str]]
-) -> list[PairScore]:
+def score_pairs(model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], pairs: Sequence[tuple[str, str]]) -> list[PairScore]:
     """In the order given."""
     sources = tokenizers[0].encode_batch([source for source, _ in pairs])
     targets = tokenizers[1].encode_batch([target for _, target in pairs])

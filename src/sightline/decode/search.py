@@ -26,11 +26,18 @@ Prefixes = Sequence[Sequence[int]]
 
 @torch.no_grad()
 def beam_search(
-    model: Translates, source: Int[Tensor, "B S"], options: SearchOptions, prefixes: Prefixes | None = None
+    model: Translates,
+    source: Int[Tensor, "B S"],
+    options: SearchOptions,
+    prefixes: Prefixes | None = None,
+    longest: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The best translations of each sentence, best first. `prefixes`: how each must begin."""
+    """The best translations of each sentence, best first.
+
+    `prefixes`: how each must begin, be it longer than the options allow. `longest`: the most tokens that the model can write.
+    """
     lengths = source.ne(PAD).sum(1).tolist()
-    limits = [options.limit(length - 1) for length in lengths]  # the end mark is not counted
+    limits = [options.limit(length - 1, longest) for length in lengths]  # the end mark is not counted
     found = beam(model, model.begin(source), limits, options, prefixes, source.device)
     if options.coverage_penalty:
         found = [
@@ -124,9 +131,7 @@ def _collect(
         alive[row].finish(tokens, float(scores[row, place]), options)
 
 
-def _continued(
-    scores: Tensor, parents: Tensor, tokens: Tensor, ends: Tensor, width: int
-) -> tuple[Tensor, Tensor, Tensor]:
+def _continued(scores: Tensor, parents: Tensor, tokens: Tensor, ends: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
     """The best `width` that do not end here, in their order."""
     scores = scores.masked_fill(ends, NEVER)
     scores, chosen = scores.topk(min(width, scores.size(1)))

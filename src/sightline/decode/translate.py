@@ -15,6 +15,7 @@ from sightline.data.batches import by_length
 from sightline.decode.options import Hypothesis, SampleOptions, SearchOptions
 from sightline.decode.sample import sample
 from sightline.decode.search import beam_search
+from sightline.errors import UserError
 from sightline.models.interface import Translates
 from sightline.tasks.translation import padded
 from sightline.text.sentences import split_long
@@ -51,12 +52,13 @@ class _Part:
     """A stretch of a text that is searched in one go."""
 
     text: int  # whose it is
+    place: int  # which of that text's stretches
     ids: list[int]
     gap: str  # white space between it and the next part
     prefix: list[int]
 
 
-Search = Callable[[Sequence[_Part], Sequence[int]], list[list[Hypothesis]]]
+Search = Callable[[Sequence[_Part]], list[list[Hypothesis]]]
 
 
 class Translator:
@@ -70,15 +72,22 @@ class Translator:
         """Where the model computes."""
         return next(cast(nn.Module, self.model).parameters()).device
 
+    @property
+    def longest(self) -> int:
+        """The most pieces that a translation may have; the mark it begins with needs a place among those that are read."""
+        return self.max_length - 1
+
     def translate(
         self, texts: Sequence[str], options: SearchOptions | None = None, prefixes: Sequence[str] | None = None
     ) -> list[Translation]:
         """The best translations of each text. `prefixes`: how each translation must begin."""
         chosen = options if options is not None else SearchOptions()
+        if prefixes is not None and len(prefixes) != len(texts):
+            raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts; each text needs its own, which may be empty")
 
-        def search(parts: Sequence[_Part], numbers: Sequence[int]) -> list[list[Hypothesis]]:
+        def search(parts: Sequence[_Part]) -> list[list[Hypothesis]]:
             starts = [part.prefix for part in parts] if prefixes is not None else None
-            return beam_search(self.model, self._sources(parts), chosen, starts)
+            return beam_search(self.model, self._sources(parts), chosen, starts, self.longest)
 
         return self._run(texts, search, prefixes)
 
@@ -86,8 +95,9 @@ class Translator:
         """Translations drawn at random."""
         chosen = options if options is not None else SampleOptions()
 
-        def search(parts: Sequence[_Part], numbers: Sequence[int]) -> list[list[Hypothesis]]:
-            return sample(self.model, self._sources(parts), numbers, chosen)
+        def search(parts: Sequence[_Part]) -> list[list[Hypothesis]]:
+            numbers = [(part.text << 32) + part.place for part in parts]  # however many parts the texts before it had
+            return sample(self.model, self._sources(parts), numbers, chosen, self.longest)
 
         return self._run(texts, search, None)
 
@@ -105,8 +115,7 @@ class Translator:
         found: list[list[Hypothesis]] = [[] for _ in parts]
         lengths = np.array([len(part.ids) for part in parts], np.int32)
         for rows in by_length(lengths, BATCH_TOKENS) if parts else ():
-            numbers = [int(row) for row in rows]
-            for row, hypotheses in zip(numbers, search([parts[row] for row in numbers], numbers), strict=True):
+            for row, hypotheses in zip(rows.tolist(), search([parts[row] for row in rows]), strict=True):
                 found[row] = hypotheses
         of_text: list[list[int]] = [[] for _ in texts]
         for row, part in enumerate(parts):
@@ -118,10 +127,14 @@ class Translator:
         if not text.strip():
             return
         prefix = self.tokenizers[1].encode(prefixes[number]) if prefixes is not None and prefixes[number].strip() else []
-        for piece in split_long(text, self._fits):
+        if len(prefix) > self.longest:
+            raise UserError(
+                f"text {number + 1}: its prefix has {len(prefix)} pieces, this model writes at most {self.longest}; shorten it"
+            )
+        for place, piece in enumerate(split_long(text, self._fits)):
             bare = piece.strip()
             if bare:
-                yield _Part(number, self.tokenizers[0].encode(bare), piece[len(piece.rstrip()) :], prefix)
+                yield _Part(number, place, self.tokenizers[0].encode(bare), piece[len(piece.rstrip()) :], prefix)
                 prefix = []  # only the first part begins the translation
 
     def _fits(self, text: str) -> bool:
@@ -132,11 +145,14 @@ class Translator:
         if not parts:
             return Translation(source, ())
         count = min(len(hypotheses) for _, hypotheses in parts)
-        return Translation(source, tuple(self._candidate(parts, place) for place in range(count)))
+        in_lines = len(source.splitlines()) > 1
+        return Translation(source, tuple(self._candidate(parts, place, in_lines) for place in range(count)))
 
-    def _candidate(self, parts: Sequence[tuple[_Part, list[Hypothesis]]], place: int) -> Candidate:
+    def _candidate(self, parts: Sequence[tuple[_Part, list[Hypothesis]]], place: int, in_lines: bool) -> Candidate:
         chosen = [hypotheses[place] for _, hypotheses in parts]
         texts = [self.tokenizers[1].decode(hypothesis.tokens) for hypothesis in chosen]
+        if not in_lines:  # a model can spell a line break, which would put every line after it out of step
+            texts = [" ".join(text.splitlines()) for text in texts]
         gaps = [part.gap or " " for part, _ in parts[:-1]]
         joined = "".join(text + gap for text, gap in zip(texts, [*gaps, ""], strict=True))
         total = sum(hypothesis.log_probability for hypothesis in chosen)

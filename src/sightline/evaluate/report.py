@@ -113,11 +113,12 @@ class EvaluationReport:
     contrasts: tuple[Contrast, ...] = ()
     examples: tuple[Example, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
+    aligners: tuple[System, ...] = ()  # ways of reading word alignments, scored against gold links
 
     def __post_init__(self) -> None:
         if not self.recipe:
             raise ValueError(f"{self.title}: an evaluation without a recipe cannot be done again")
-        figures = [score for system in self.systems for score in system.scores]
+        figures = [score for system in (*self.systems, *self.aligners) for score in system.scores]
         figures += [score for row in self.buckets for score in (*row.scores, *row.differences)]
         for each in (contrast.comparison for contrast in self.contrasts):
             figures += [each.baseline, each.system, each.difference, each.p_bootstrap, each.p_randomisation]

@@ -23,12 +23,14 @@ class Table:
 
 
 def tables(report: EvaluationReport) -> list[Table]:
-    """The report's figures: scores, then scores by length, then comparisons."""
+    """The report's figures: scores, then scores by length, then comparisons, then alignments."""
     found = [_scores(report)]
     if report.buckets:
         found.append(_buckets(report, report.buckets))
     if report.contrasts:
         found.append(_contrasts(report))
+    if report.aligners:
+        found.append(_aligners(report))
     return found
 
 
@@ -77,3 +79,8 @@ def _contrasts(report: EvaluationReport) -> Table:
         for each in report.contrasts
     )
     return Table("Differences between systems", header, rows)
+
+
+def _aligners(report: EvaluationReport) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple((aligner.name, *aligner.scores) for aligner in report.aligners)
+    return Table("Word alignment against gold links", ("read from", *(score.name for score in report.aligners[0].scores)), rows)

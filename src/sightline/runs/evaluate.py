@@ -60,6 +60,7 @@ def make_report(
     measure: Measure,
     recipe: Sequence[tuple[str, str]],
     heatmaps: Sequence[Heatmap] = (),
+    aligners: Sequence[System] = (),
 ) -> EvaluationReport:
     """Every system's scores; the systems after the first beside it, by length and with significance."""
     sources, references = [source for source, _ in pairs], [target for _, target in pairs]
@@ -85,6 +86,7 @@ def make_report(
             for row, (source, target) in enumerate(pairs[:SHOWN])
         ),
         tuple(heatmaps),
+        tuple(aligners),
     )
 
 

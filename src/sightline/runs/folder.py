@@ -1,11 +1,11 @@
 """The run folder: what lies where, who works in it, and whether a command goes on with the run that began there.
 
-    config.toml      the whole configuration, every key written out
-    data/            what was prepared from the user's files, with the audit of what was dropped
-    checkpoints/     what a run resumes from
-    snapshots/       weights of the last validations, for averaging
-    metrics.jsonl    what happened
-    model/           the best model so far: what one ships
+config.toml      the whole configuration, every key written out
+data/            what was prepared from the user's files, with the audit of what was dropped
+checkpoints/     what a run resumes from
+snapshots/       weights of the last validations, for averaging
+metrics.jsonl    what happened
+model/           the best model so far: what one ships
 """
 
 from __future__ import annotations

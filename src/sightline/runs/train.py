@@ -49,7 +49,7 @@ class Outcome:
         return self.reason == "interrupted"
 
 
-def train(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
+def train_model(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
     """Train in this folder, or go on with what began there."""
     first, place = request.config(), RunFolder(folder)
     keep_freed_memory()
@@ -93,9 +93,7 @@ class _Run:
         """Until a limit is reached or somebody asks to leave."""
         with _listening(self.config, self.place, ranks) as tell:
             judge = Judge(self.prepared, self.config)
-            loop = Loop(
-                self.model, self._task(), self.config, self.precision, self.place.root, judge, self._keep, tell, ranks
-            )
+            loop = Loop(self.model, self._task(), self.config, self.precision, self.place.root, judge, self._keep, tell, ranks)
             return loop.run()
 
     def score(self, tell: Tell) -> tuple[Score, ...]:
@@ -113,9 +111,7 @@ class _Run:
     def _task(self) -> TranslationTask:
         data, train = self.prepared.train, self.config.train
         order = BatchOrder(data.source_lengths, data.target_lengths, train.tokens, self.config.seed, name=data.origin)
-        return TranslationTask(
-            data, order, train.smoothing, train.smoothing_kind, train.bpe_dropout, self.prepared.tokenizers
-        )
+        return TranslationTask(data, order, train.smoothing, train.smoothing_kind, train.bpe_dropout, self.prepared.tokenizers)
 
     def _keep(self, model: nn.Module, figures: Mapping[str, float], update: int) -> None:
         text = self._card(update, figures, ())
@@ -134,7 +130,7 @@ def _listening(config: RunConfig, place: RunFolder, ranks: Ranks) -> Iterator[Ca
 
         def tell(progress: Progress) -> Listener:
             assert screen is not None  # only the leading process tells
-            heard = [screen, JsonLines(place.metrics, progress)]
+            heard: list[Listener] = [screen, JsonLines(place.metrics, progress)]
             if config.train.tensorboard:
                 heard.append(_tensorboard(place.root / "tensorboard", progress))
             return both(*heard)

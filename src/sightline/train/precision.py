@@ -16,13 +16,20 @@ SPEEDUP_WORTH_IT = 1.3  # bf16 rounds every product: it must repay that
 
 
 def product_rate(dtype: torch.dtype, size: int = 512, repeats: int = 8) -> float:
-    """Floating-point operations per second of a square product, the best of several."""
+    """Floating-point operations per second of a square product in one thread, the best of several.
+
+    One thread: several wait for one another, so that another program on one core would decide what is measured.
+    """
     a, b = torch.ones(size, size, dtype=dtype), torch.ones(size, size, dtype=dtype)
-    best = float("inf")
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        a @ b
-        best = min(best, time.perf_counter() - begin)
+    best, threads = float("inf"), torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            a @ b
+            best = min(best, time.perf_counter() - begin)
+    finally:
+        torch.set_num_threads(threads)
     return 2 * size**3 / best
 
 

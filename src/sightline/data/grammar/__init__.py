@@ -14,6 +14,6 @@ follows one convention throughout:
 """
 
 from sightline.data.grammar.compositions import Part
-from sightline.data.grammar.example import Example, example, examples
+from sightline.data.grammar.example import Example, example, examples, texts
 
-__all__ = ["Example", "Part", "example", "examples"]
+__all__ = ["Example", "Part", "example", "examples", "texts"]

@@ -7,7 +7,7 @@ from enum import Enum
 
 from sightline.data.grammar.words_irregular import DOUBLING_ER, FRENCH
 
-VOWELS = frozenset("aàâäeéèêëiîïoôöuùûüyœæ")
+VOWELS = frozenset("aàâäeéèêëiîïoôöuùûüœæ")  # y is none: de yasmine
 ASPIRATED = frozenset({"héros", "hibou", "hiboux", "haricot", "haricots"})  # no elision before these
 
 _PRESENT_ER = ("e", "es", "e", "ons", "ez", "ent")

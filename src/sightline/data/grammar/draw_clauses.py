@@ -240,7 +240,7 @@ def _of_frame(chance: Chance, relation: str, frame: str, category: str, subject:
 
 def _start(chance: Chance, relation: str, subject: Person, tense: Tense, verb: Verb | None) -> Clause:
     clause = Clause(chance.unit(), subject, tense, relation, verb)
-    if chance.odds(22) and not (isinstance(subject, Nominal) and subject.determiner is DETERMINERS["every"]):
+    if chance.odds(28) and not (isinstance(subject, Nominal) and subject.determiner is DETERMINERS["every"]):
         clause.negation = chance.pick(_NEGATIONS)
     return clause
 
@@ -280,7 +280,7 @@ def _give_object(chance: Chance, clause: Clause, verb: Verb, negation: str, dept
         clause.object = draw_name(chance)
         return
     clause.object = draw_object(chance, verb, clause.subject, negation != "")
-    if clause.object and not negation and chance.odds(6):
+    if clause.object and not negation and not verb.preposition and chance.odds(6):
         clause.object.joined = draw_object(chance, verb, clause.subject, negation != "")
     if clause.object and depth < 2 and not verb.after and chance.odds(12):
         _relate_object(chance, clause.object)
@@ -302,8 +302,8 @@ def _object_pronoun(chance: Chance, clause: Clause, verb: Verb) -> Pronoun | Non
     if preposition or (human and not verb.takes_people_alone):
         return None
     person.human = human
-    finite = verb.french.simple.get(clause.tense)
-    silent = human and finite is not None and elides(finite[2])
+    # before a vowel it is l', and only the participle still tells him from her
+    silent = human and clause.tense is not Tense.PAST and elides(verb.french.infinitive)
     return None if silent else person
 
 

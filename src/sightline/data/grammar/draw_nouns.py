@@ -108,7 +108,7 @@ def draw_nominal(
         invariable = noun.singular.french == noun.plural.french
         nominal.plural = plural and not invariable
         nominal.determiner = _NOT_A
-    if not bare and chance.odds(40):
+    if not bare and chance.odds(50):
         adjective = chance.partner(noun.adjectives)
         if adjective:
             nominal.adjective = describe(chance, adjective)

@@ -90,7 +90,7 @@ le:1~/det mois:0 dernier:1/amod; last:1 month:0; ci
 l':1~/det année:0 dernière:1/amod; last:1 year:0; ci
 ce/det matin; this morning; ci
 en/case #; in #; ci
-en/case été #/nmod; in:0 the:1~ summer:1 of:2~ #:2; ci
+en:0/case été:1 #:2/nmod; in:0 the:1~ summer:1 of:2~ #:2; ci
 il:0~/expl y:0~/expl a:0 #:1/nummod jours:2; #:1 days:2 ago:0; c
 il:0~/expl y:0~/expl a:0 #:1/nummod ans:2; #:1 years:2 ago:0; c
 pendant/case #/nummod heures; for # hours; c

@@ -1,0 +1,54 @@
+"""The command line: thin over the Python API, one file per command. `--help` never waits for torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from sightline.cli.corpus import corpus
+from sightline.cli.demo import demo
+from sightline.cli.doctor import doctor
+from sightline.cli.evaluate import evaluate
+from sightline.cli.look import align, look
+from sightline.cli.score import score
+from sightline.cli.train import train
+from sightline.cli.translate import translate
+from sightline.errors import UserError
+
+HELP = """Trains attention models for text, runs them fast on ordinary computers, and shows what they look at.
+
+Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 something to mend (the message says
+what), 2 a command that cannot be understood, 130 stopped by you (a training has saved and goes on with the same command).
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+for command in (demo, train, translate, evaluate, score, look, align, corpus, doctor):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def sightline(
+    version: bool = typer.Option(False, "--version", help="Say which version this is, and leave."),
+) -> None:
+    if version:
+        from sightline import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    # Threads that wait for one another sleep instead of spinning: beside any other program, spinning ones are several times
+    # slower. It must be said before torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        app()
+    except UserError as error:
+        print(f"sightline: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,56 @@
+"""`sightline look` and `sightline align`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sightline.cli.words import say
+
+Reading = Literal["while_writing", "after_reading"]
+
+
+def look(
+    model: Annotated[Path, typer.Argument(help="Model folder, or the run folder around it.")],
+    text: Annotated[str, typer.Argument(help="A sentence of the source language.")],
+    target: Annotated[str | None, typer.Option(help="Its translation; else the model's own.")] = None,
+    layer: Annotated[int, typer.Option(help="Of the decoder, from 0; -1 is the last.")] = -1,
+    head: Annotated[int | None, typer.Option(help="From 0; else the mean of all heads.")] = None,
+    reading: Annotated[Reading, typer.Option(help="Where it looks while writing a word, or after reading it.")] = "while_writing",
+    as_json: Annotated[bool, typer.Option("--json", help="Every layer and head, as JSON.")] = False,
+) -> None:
+    """Draw what each word of a translation looks at."""
+    import shutil
+
+    from sightline.api import load
+    from sightline.look.draw import draw, shading_for
+
+    explanation = load(model).explain(text, target)
+    if as_json:
+        print(explanation.to_json())
+        return
+    print(" ".join(explanation.target.words), end="\n\n")
+    width = shutil.get_terminal_size().columns
+    print(draw(explanation, explanation.cross(layer), head, reading, shading=shading_for(sys.stdout), width=width))
+
+
+def align(
+    model: Annotated[Path, typer.Argument(help="Model folder, or the run folder around it.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Pairs: .tsv, .jsonl, two line-aligned files, or -.")],
+    layer: Annotated[int, typer.Option(help="Of the decoder, from 0; -1 is the last.")] = -1,
+    head: Annotated[int | None, typer.Option(help="From 0; else the mean of all heads.")] = None,
+    reading: Annotated[Reading, typer.Option(help="Which row of attention a word is read from.")] = "after_reading",
+) -> None:
+    """Word alignment out of attention: a line of links source-target (Pharaoh format, from 0) for each pair."""
+    from sightline.api import load
+    from sightline.data.readers import read_pairs
+    from sightline.evaluate.link_files import pharaoh_line
+    from sightline.look.align import alignments
+
+    opened = load(model)
+    pairs = read_pairs(files, *opened.languages, bad=lambda line: say(f"skipped {line}"))
+    for explanation in opened.explain_all((pair.source, pair.target) for pair in pairs):
+        print(pharaoh_line(alignments(explanation, explanation.cross(layer), head, reading)))
