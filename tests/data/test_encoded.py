@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -95,10 +96,13 @@ def test_sides_of_unequal_length_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_corpus_has_no_name_and_does_not_stand_in_the_way(tmp_path: Path) -> None:
-    killed = CorpusWriter(tmp_path / "c", {"text": Side("abc", 400)}, ["f"])
-    killed.append({"text": Rows.of([[1, 2]], 400)}, [0], [1])
-    with pytest.raises(UserError, match="no encoded corpus here"):
-        EncodedCorpus(tmp_path / "c")
+    with CorpusWriter(tmp_path / "c", {"text": Side("abc", 400)}, ["f"]) as unfinished:
+        unfinished.append({"text": Rows.of([[1, 2]], 400)}, [0], [1])
+        with pytest.raises(UserError, match="no encoded corpus here"):
+            EncodedCorpus(tmp_path / "c")
+        shutil.copytree(tmp_path / "c.partial", tmp_path / "left")
+    shutil.rmtree(tmp_path / "c")
+    (tmp_path / "left").rename(tmp_path / "c.partial")  # as a kill leaves it
     corpus = write(tmp_path / "c", SENTENCES)
     assert len(corpus) == 4
     assert [path.name for path in tmp_path.iterdir()] == ["c"]

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from sightline.data import blocks, split, spool
-from sightline.data.grammar import examples
+from sightline.data.grammar import texts
 from sightline.data.near import near_key
-from sightline.data.prepare import CleanConfig, DataConfig, Prepared, TokenizerConfig, prepare
+from sightline.data.prepare import CleanConfig, DataConfig, Prepared, TokenizerConfig, prepare, quiet
 from sightline.data.readers import read_pairs
 from sightline.errors import UserError
 
@@ -46,7 +46,7 @@ def write_tsv(path: Path, pairs: list[tuple[str, str]]) -> str:
     return str(path)
 
 
-def run(folder: Path, *train: str, tell: Callable[[str], None] = str, seed: int = 1, **settings: Any) -> Prepared:
+def run(folder: Path, *train: str, tell: Callable[[str], None] = quiet, seed: int = 1, **settings: Any) -> Prepared:
     config = DataConfig(train=train, **{"tokenizer": TOKENIZER, "workers": 1, **settings})
     return prepare(config, "fr", "en", seed, folder, tell)
 
@@ -113,8 +113,8 @@ def test_kept_pairs_are_encoded_exactly_and_know_their_line(tmp_path: Path) -> N
     assert lines == sorted(lines)
     source, target = prepared.tokenizers
     assert source is target
-    for i, texts in enumerate(prepared.dev_texts()):
-        assert (source.decode(prepared.dev.source(i).tolist()), target.decode(prepared.dev.target(i).tolist())) == texts
+    for i, pair in enumerate(prepared.dev_texts()):
+        assert (source.decode(prepared.dev.source(i).tolist()), target.decode(prepared.dev.target(i).tolist())) == pair
     prepared.train.verify()
     assert sorted(path.name for path in prepared.folder.iterdir()) == [
         "dev", "dev.jsonl", "dropped.jsonl", "summary.json", "test.jsonl", "tokenizer.json", "train",
@@ -339,7 +339,7 @@ def test_senseless_settings_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_the_built_in_corpus_is_the_same_in_any_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = [(" ".join(pair.source), " ".join(pair.target)) for pair in examples(3, "train", 240, 0)]
+    whole = list(texts(3, "train", 240))
     assert [(pair.source, pair.target) for pair in read_pairs(["builtin:240"], "fr", "en", seed=3)] == whole
     assert [(pair.target, pair.source) for pair in read_pairs(["builtin:240"], "en", "fr", seed=3)] == whole
     monkeypatch.setattr(blocks, "BLOCK", 20)
@@ -349,15 +349,14 @@ def test_the_built_in_corpus_is_the_same_in_any_pieces(tmp_path: Path, monkeypat
     assert content(one.folder) == content(two.folder)
     assert set(train_texts(one)) <= set(whole)
     assert one.summary.train + sum(one.summary.dropped.values()) == 240 - 12
-    line = int(one.train.origin(7).removeprefix("builtin:240:"))
-    assert whole[line - 1] == train_texts(one)[7]
+    assert whole[int(one.train.origin(7).removeprefix("builtin:240:")) - 1] == train_texts(one)[7]
     assert len(one.test_texts()) == 30
     run(tmp_path / "one", "builtin:240", **settings)
 
 
 def test_a_changed_generator_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "out", "builtin:60")
-    monkeypatch.setattr("sightline.data.grammar.examples", lambda _, *rest: examples(2, *rest))
+    monkeypatch.setattr("sightline.data.grammar.texts", lambda _, *rest: texts(2, *rest))
     with pytest.raises(UserError, match="builtin:60: has changed since it was prepared"):
         run(tmp_path / "out", "builtin:60")
 

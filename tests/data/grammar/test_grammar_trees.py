@@ -4,10 +4,10 @@ import pytest
 
 from sightline.data.grammar import Example, examples
 
-PROMISED = set(
-    ["nsubj", "obj", "iobj", "det", "amod", "advmod", "aux", "cop", "mark", "obl", "case", "acl:relcl", "conj", "cc", "nmod"]
-)
-CLASSES = set(["NOUN", "PROPN", "PRON", "DET", "ADJ", "ADV", "ADP", "VERB", "AUX", "CCONJ", "SCONJ", "NUM", "PUNCT"])
+PROMISED = {
+    "nsubj", "obj", "iobj", "det", "amod", "advmod", "aux", "cop", "mark", "obl", "case", "acl:relcl", "conj", "cc", "nmod"
+}  # fmt: skip
+CLASSES = {"NOUN", "PROPN", "PRON", "DET", "ADJ", "ADV", "ADP", "VERB", "AUX", "CCONJ", "SCONJ", "NUM", "PUNCT"}
 
 
 @pytest.fixture(scope="module")
