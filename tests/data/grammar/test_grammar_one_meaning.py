@@ -7,6 +7,7 @@ import pytest
 
 from sightline.data.grammar import Example, examples, lexicon, texts
 from sightline.data.grammar.chance import Chance, mix
+from sightline.data.grammar.draw_nouns import draw_nominal
 
 WORLDS = 24
 
@@ -64,6 +65,15 @@ def test_lui_has_an_antecedent_or_stands_alone(sample: list[Example]) -> None:
                 assert at in known, " ".join(made.source)
                 clitics += 1
     assert clitics > 20
+
+
+@pytest.mark.parametrize(("lemma", "both"), [("souris", False), ("bus", False), ("chat", True)])
+def test_after_a_negation_the_noun_shows_its_number(lemma: str, both: bool) -> None:
+    """pas de chat, pas de chats; souris would be a mouse or mice."""
+    (noun,) = (noun for noun in lexicon.NOUNS if noun.lemma == lemma)
+    drawn = [draw_nominal(Chance(mix(seed), "train"), noun, negated=True) for seed in range(400)]
+    numbers = {nominal.plural for nominal in drawn if nominal.determiner is lexicon.DETERMINERS["not a"]}
+    assert numbers == ({False, True} if both else {False})
 
 
 def test_no_word_of_the_tables_has_two_meanings() -> None:
