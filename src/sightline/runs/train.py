@@ -68,14 +68,17 @@ def train_model(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
 
 
 def _prepared(config: RunConfig, place: RunFolder, ranks: Ranks, tell: Tell) -> Prepared:
-    """The leading process prepares; the others open what it made."""
+    """The leading process prepares, then the first of every other machine, then the rest: who comes later opens what is there.
 
-    def once(say: Tell) -> Prepared:
-        return prepare(config.data, config.source, config.target, config.seed, place.data, say)
-
-    found = once(tell) if ranks.leads else None
-    ranks.wait()
-    return found if found is not None else once(quiet)
+    So machines may share a disk or not, and no two processes prepare in one folder at the same time.
+    """
+    found: Prepared | None = None
+    for turn in (ranks.leads, ranks.first_here, True):
+        if turn and found is None:
+            found = prepare(config.data, config.source, config.target, config.seed, place.data, tell)
+        ranks.wait()
+    assert found is not None
+    return found
 
 
 class _Run:

@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 
 T = TypeVar("T")
+
+PATIENCE = timedelta(days=1)  # the others wait while one prepares a large corpus, or translates to validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,11 @@ class Ranks:
     def leads(self) -> bool:
         """True in the one process that writes and prints."""
         return self.rank == 0
+
+    @property
+    def first_here(self) -> bool:
+        """True in one process of each machine."""
+        return self.world == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
 
     def total(self, *values: float) -> list[float]:
         """Each value, summed over all processes."""
@@ -54,7 +62,8 @@ def joined() -> Iterator[Ranks]:
     if world == 1:
         yield Ranks()
         return
-    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo")
+    engine = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
+    dist.init_process_group(engine, timeout=PATIENCE)
     try:
         yield Ranks(dist.get_rank(), dist.get_world_size())
     finally:

@@ -1,0 +1,79 @@
+"""The Python API: the same nouns as the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sightline
+from sightline.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def model(small_run: Path) -> sightline.Model:
+    return sightline.load(small_run)
+
+
+def test_texts_come_back_in_order_and_empty_ones_stay_empty(model: sightline.Model) -> None:
+    texts = ["le chat dort", "", "la maison est grande et le chien dort", "  "]
+    found = model.translate(texts)
+    assert [translation.source for translation in found] == texts
+    assert [bool(translation.candidates) for translation in found] == [True, False, True, False]
+    assert found[2].text == model.translate(texts[2:3])[0].text
+
+
+def test_one_text_instead_of_a_list_is_refused(model: sightline.Model) -> None:
+    with pytest.raises(TypeError, match="list of texts"):
+        model.translate("le chat")
+
+
+def test_a_translations_score_is_what_score_says(model: sightline.Model) -> None:
+    (found,) = model.translate(["le chat dort"], sightline.SearchOptions(beam=3, n_best=2))
+    for candidate in found.candidates:
+        (scored,) = model.score([("le chat dort", candidate.text)])
+        # The text may be cut into other pieces than those that were found; then its score is another one's.
+        if len(scored.pieces) == len(model.translator.tokenizers[1].encode(candidate.text)) + 1:
+            assert scored.total <= 0
+
+
+def test_explain_shows_its_own_translation_or_a_given_one(model: sightline.Model) -> None:
+    own, given = model.explain("le chat dort"), model.explain("le chat dort", "the cat sleeps")
+    assert given.target.words == ("the", "cat", "sleeps")
+    assert " ".join(own.target.words) == model.translate(["le chat dort"])[0].text.strip() or not own.target.words
+    weights = given.weights(given.cross())
+    assert weights.shape == (3, 4)
+    np.testing.assert_allclose(weights.sum(1), 1, rtol=1e-5)
+
+
+def test_explaining_many_keeps_their_order(model: sightline.Model) -> None:
+    pairs = [("le chat dort", "a b c"), ("la maison", None), ("un", "d")]
+    found = list(model.explain_all(pairs))
+    assert [" ".join(each.source.words) for each in found] == ["le chat dort", "la maison", "un"]
+    assert found[0].target.words == ("a", "b", "c")
+    assert found[2].target.words == ("d",)
+
+
+def test_samples_depend_on_the_seed_alone(model: sightline.Model) -> None:
+    def drawn(seed: int) -> list[str]:
+        options = sightline.SampleOptions(count=4, seed=seed)
+        return [candidate.text for candidate in model.sample(["le chat dort"], options)[0].candidates]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+
+
+def test_several_models_vote_and_must_share_their_pieces(small_run: Path) -> None:
+    together = sightline.load(small_run, small_run)
+    alone = sightline.load(small_run)
+    assert together.translate(["le chat dort"])[0].text == alone.translate(["le chat dort"])[0].text
+    with pytest.raises(UserError, match="explain them one by one"):
+        together.explain("le chat dort")
+
+
+def test_a_missing_folder_and_a_missing_card_are_told(tmp_path: Path, small_run: Path) -> None:
+    with pytest.raises(UserError, match="there is no such model folder"):
+        sightline.load(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="there is no device 'tpux'"):
+        sightline.load(small_run, device="tpux")
