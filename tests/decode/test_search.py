@@ -8,7 +8,6 @@ import pytest
 import torch
 from hand_table import (
     EOS,
-    WORDS,
     A,
     B,
     Book,
@@ -226,6 +225,13 @@ def test_finished_sentences_leave_the_batch() -> None:
     assert model.rows == [4, 4, 2, 2, 2]
 
 
+def test_what_may_yet_win_by_its_length_is_followed() -> None:
+    """ln 0.55 against ln 0.45: behind at two tokens (÷ 7/6), ahead at four (÷ 9/6)."""
+    book: Book = {(): {EOS: 0.55, A: 0.45}, (A,): {B: 1.0}, (A, B): {C: 1.0}}
+    assert math.log(0.45) / (7 / 6) < math.log(0.55) < math.log(0.45) / (9 / 6)
+    assert found_in(book, beam=2, length_penalty=1.0)[0].tokens == (A, B, C)
+
+
 def test_a_hopeless_hypothesis_is_not_followed() -> None:
     """What is alive cannot reach what was found, whatever follows: the search is over long before the limit."""
     book: Book = {(): {EOS: 0.9, A: 0.1}} | {(A,) * n: {A: 1.0} for n in range(1, 50)}
@@ -263,7 +269,6 @@ def test_options_that_make_no_sense_are_refused(wrong: dict[str, int], message: 
 
 
 def test_the_search_keeps_no_gradient() -> None:
-    assert len(WORDS) == 3
     model = Table(TRAP)
     beam_search(model, sources(1), exactly())
     assert model.weight.grad is None
