@@ -235,6 +235,24 @@ def test_many_fill_batches_up_to_the_bound(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(sizes) < 1.3 * real / 100
 
 
+@pytest.mark.parametrize("kind", ["post-norm", "input feeding"])
+def test_no_map_is_held_twice(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notes of a large batch are its largest tensors: they go as soon as they are joined."""
+    notebooks: list[dict[str, list[torch.Tensor]]] = []
+    original = module.watch
+
+    def spy(model: Seq2Seq) -> tuple[Seq2Seq, dict[str, list[torch.Tensor]]]:
+        seen, notebook = original(model)
+        notebooks.append(notebook)
+        return seen, notebook
+
+    monkeypatch.setattr(module, "watch", spy)
+    assert replay(made(*MODELS[kind]), *PAIRS[0]).weights
+    assert [notes for notes in notebooks[0].values() if notes] == []
+    whole = torch.ones(1, 2, 3, 4)
+    assert join([whole]) is whole
+
+
 class Peeker(nn.Module):
     """A decoder that looks at the source under a name that says it looks at the target."""
 
