@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,6 +149,18 @@ def test_a_loss_under_bpe_dropout_is_finite_and_still_weighed_by_the_usual_lengt
     rows = np.arange(len(TEXTS))
     assert task.tokens(rows) == plain.tokens(rows)
     assert float(task.loss(model, rows, 0, None).detach()) > float(plain.loss(model, rows, 0, None).detach())  # more pieces
+
+
+def test_bpe_dropout_cuts_no_finer_than_a_model_can_read(corpus: EncodedCorpus, tokenizer: Tokenizer) -> None:
+    """Learned positions end somewhere: what would have more pieces is cut as usual."""
+    usual = cuts(TranslationTask(corpus, order(corpus)), 0)
+    longest = max(map(len, usual)) + 2
+    both = (tokenizer, tokenizer)
+    free = cuts(TranslationTask(corpus, order(corpus), bpe_dropout=0.9, tokenizers=both), 0)
+    bound = cuts(TranslationTask(corpus, order(corpus), bpe_dropout=0.9, tokenizers=both, longest=longest), 0)
+    assert bound == [own if len(own) <= longest else plain for own, plain in zip(free, usual, strict=True)]
+    assert bound != free
+    assert bound != usual
 
 
 def test_bpe_dropout_without_tokenizers_is_a_mistake(corpus: EncodedCorpus) -> None:

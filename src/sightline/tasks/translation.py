@@ -62,7 +62,10 @@ def real_features(model: Seq2Seq, batch: Batch, noise: Noise | None) -> Float[Te
 
 
 class TranslationTask:
-    """An encoded corpus of pairs as training material."""
+    """An encoded corpus of pairs as training material.
+
+    `longest`: the most pieces that BPE-dropout may cut a sentence into, for a model that can read no more.
+    """
 
     def __init__(
         self,
@@ -72,12 +75,14 @@ class TranslationTask:
         smoothing_kind: SmoothingKind = "uniform",
         bpe_dropout: float = 0.0,
         tokenizers: tuple[Tokenizer, Tokenizer] | None = None,
+        longest: int | None = None,
     ) -> None:
         if bpe_dropout and tokenizers is None:
             raise ValueError("BPE-dropout needs the tokenizers to cut the text anew")
         self.corpus, self.order = corpus, order
         self.smoothing, self.smoothing_kind = smoothing, smoothing_kind
         self.bpe_dropout, self.tokenizers = bpe_dropout, tokenizers
+        self.longest = longest
 
     def batches(self, epoch: int) -> int:
         return self.order.count(epoch)
@@ -105,4 +110,5 @@ class TranslationTask:
         if self.bpe_dropout == 0 or self.tokenizers is None:
             return ids
         tokenizer, key = self.tokenizers[side], (epoch << 40) + (sample << 1) + side
-        return tokenizer.encode_with_dropout(tokenizer.decode(ids), self.bpe_dropout, key)
+        cut = tokenizer.encode_with_dropout(tokenizer.decode(ids), self.bpe_dropout, key)
+        return cut if self.longest is None or len(cut) <= self.longest else ids
