@@ -36,8 +36,9 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with a model in it, made by the whole path from the built-in corpus; it knows next to nothing."""
-    from sightline.runs.train import train_model
     from whole_run import request
+
+    from sightline.runs.train import train_model
 
     folder = tmp_path_factory.mktemp("small") / "run"
     assert not train_model(request(), folder).interrupted

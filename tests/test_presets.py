@@ -26,6 +26,7 @@ def test_a_preset_can_be_built(name: str) -> None:
 def test_the_published_recipe() -> None:
     base, big = preset("base"), preset("big")
     assert (base.model.dim, base.model.dropout, big.model.dim, big.model.dropout) == (512, 0.1, 1024, 0.3)
+    assert {stack.norm for run in (base, big) for stack in (run.model.encoder, run.model.decoder)} == {"post"}  # type: ignore[union-attr]
     assert (base.optimiser.warmup, base.optimiser.learning_rate, base.optimiser.schedule) == (4000, None, "inverse_sqrt")
     assert (base.optimiser.beta1, base.optimiser.beta2, base.optimiser.epsilon) == (0.9, 0.98, 1e-9)
     assert (base.train.max_updates, big.train.max_updates, base.train.smoothing) == (100_000, 300_000, 0.1)

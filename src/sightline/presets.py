@@ -10,6 +10,7 @@ from types import MappingProxyType
 from sightline.data.config import DataConfig, TokenizerConfig
 from sightline.errors import UserError
 from sightline.models.config import ModelConfig, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig
+from sightline.nn.layers import NormOrder
 from sightline.nn.scores import ScoreName
 from sightline.train.config import OptimiserConfig, RunConfig, TrainConfig
 
@@ -17,9 +18,9 @@ AUTOMATIC = "auto"
 SMALL_FROM, BASE_FROM = 100_000, 2_000_000  # training pairs
 
 
-def transformer(dim: int, layers: int, heads: int, hidden: int, dropout: float) -> ModelConfig:
-    """Encoder and decoder alike, post-norm as published."""
-    stack = TransformerConfig(layers=layers, heads=heads, hidden=hidden)
+def transformer(dim: int, layers: int, heads: int, hidden: int, dropout: float, norm: NormOrder = "pre") -> ModelConfig:
+    """Encoder and decoder alike. Norms on the way in learn several times faster at the start than those published."""
+    stack = TransformerConfig(layers=layers, heads=heads, hidden=hidden, norm=norm)
     return ModelConfig(stack, stack, dim=dim, dropout=dropout)
 
 
@@ -27,8 +28,8 @@ def tiny() -> RunConfig:
     """For tens of thousands of pairs: a larger model learns them by heart and translates worse."""
     return RunConfig(
         model=transformer(dim=128, layers=4, heads=4, hidden=256, dropout=0.3),
-        optimiser=OptimiserConfig(learning_rate=0.005, warmup=2000),
-        train=TrainConfig(max_updates=12_000, validate_every=250, judge="bleu", average=10, patience=20),
+        optimiser=OptimiserConfig(learning_rate=0.004, warmup=400, schedule="cosine"),
+        train=TrainConfig(tokens=2048, max_updates=12_000, validate_every=400, judge="bleu", average=10, patience=20),
     )
 
 
@@ -36,7 +37,7 @@ def small() -> RunConfig:
     """For hundreds of thousands of pairs."""
     return RunConfig(
         model=transformer(dim=256, layers=4, heads=4, hidden=1024, dropout=0.1),
-        optimiser=OptimiserConfig(learning_rate=0.002, warmup=4000),
+        optimiser=OptimiserConfig(learning_rate=0.002, warmup=2000),
         train=TrainConfig(max_updates=60_000, average=10),
     )
 
@@ -45,7 +46,7 @@ def base() -> RunConfig:
     """The base Transformer of Vaswani et al. (2017), its optimiser and its schedule; one vocabulary of 37,000."""
     return RunConfig(
         data=DataConfig(tokenizer=TokenizerConfig(size=37_000)),
-        model=transformer(dim=512, layers=6, heads=8, hidden=2048, dropout=0.1),
+        model=transformer(dim=512, layers=6, heads=8, hidden=2048, dropout=0.1, norm="post"),
         train=TrainConfig(tokens=25_000, accumulate=4),
     )
 
@@ -55,7 +56,7 @@ def big() -> RunConfig:
     run = base()
     return replace(
         run,
-        model=transformer(dim=1024, layers=6, heads=16, hidden=4096, dropout=0.3),
+        model=transformer(dim=1024, layers=6, heads=16, hidden=4096, dropout=0.3, norm="post"),
         train=replace(run.train, max_updates=300_000, average=20),
     )
 
@@ -77,20 +78,20 @@ def _recurrent(score: ScoreName | str) -> RunConfig:
     return replace(
         run,
         model=ModelConfig(encoder, decoder, dim=256, dropout=0.3, tie="target"),
-        optimiser=OptimiserConfig(learning_rate=0.002, warmup=500),
+        optimiser=OptimiserConfig(learning_rate=0.002, warmup=400, schedule="cosine"),
     )
 
 
 def demo() -> RunConfig:
-    """A translator from the built-in corpus in minutes."""
+    """A translator from the built-in corpus in minutes. Its sentences never end and never err, so nothing need be dropped out."""
     files = DataConfig(("builtin:150000",), ("builtin:dev:1000",), ("builtin:test:2000",), tokenizer=TokenizerConfig(size=4000))
     return RunConfig(
         source="fr",
         target="en",
         data=files,
-        model=transformer(dim=128, layers=2, heads=4, hidden=512, dropout=0.05),
-        optimiser=OptimiserConfig(learning_rate=0.004, warmup=400, schedule="cosine"),
-        train=TrainConfig(max_updates=3000, max_minutes=4.5, validate_every=500, validate_sentences=200, average=0),
+        model=transformer(dim=128, layers=2, heads=4, hidden=512, dropout=0.0),
+        optimiser=OptimiserConfig(learning_rate=0.004, warmup=150, schedule="cosine"),
+        train=TrainConfig(tokens=2048, max_updates=1800, max_minutes=4.8, validate_every=600, validate_sentences=200, average=0),
     )
 
 

@@ -25,7 +25,11 @@ def lines(done: subprocess.CompletedProcess[bytes]) -> list[str]:
 
 def test_as_many_lines_come_out_as_go_in(small_run: Path) -> None:
     text = "le chat dort\n\nla maison\x0b est\u2028grande\r\n  \ndernière ligne sans fin".encode()
-    done = sightline("translate", small_run, text=text + b"\nab\xffcd\n", )
+    done = sightline(
+        "translate",
+        small_run,
+        text=text + b"\nab\xffcd\n",
+    )
     found = lines(done)
     assert len(found) == 6
     assert found[1] == found[3] == found[5] == ""
@@ -34,7 +38,7 @@ def test_as_many_lines_come_out_as_go_in(small_run: Path) -> None:
 
 def test_files_are_read_one_after_the_other(small_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("le chat dort\n")
-    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("la maison\n".encode()))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"la maison\n"))
     both = lines(sightline("translate", small_run, tmp_path / "a.txt", tmp_path / "b.txt.gz", "beam=2"))
     assert both == lines(sightline("translate", small_run, "beam=2", text="le chat dort\nla maison\n"))
 

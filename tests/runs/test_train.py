@@ -56,9 +56,7 @@ def test_a_finished_run_started_again_is_left_as_it_is(small_run: Path) -> None:
     assert any("using what was prepared" in line for line in told)
 
 
-def test_an_interrupted_run_goes_on_to_the_same_weights(
-    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_goes_on_to_the_same_weights(small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sightline.train import events
 
     record = events.JsonLines.__call__
@@ -93,9 +91,8 @@ def test_a_run_that_began_otherwise_is_refused(small_run: Path, change: str, mes
 
 def test_two_trainings_in_one_folder_are_refused(tmp_path: Path) -> None:
     place = RunFolder(tmp_path / "run")
-    with place.alone():
-        with pytest.raises(UserError, match="another training is at work"), place.alone():
-            pass
+    with place.alone(), pytest.raises(UserError, match="another training is at work"), place.alone():
+        pass
     with place.alone():
         pass
 

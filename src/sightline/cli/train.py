@@ -46,6 +46,8 @@ def train(
     outcome = train_model(Request(preset, Path(configs[0]) if configs else None, tuple(changes)), out, say)
     if outcome.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if not outcome.leads:
+        return
     for score in outcome.scores:
         print(score)
     say(f"the model is in {outcome.folder.model}; try: sightline translate {out}")

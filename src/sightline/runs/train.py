@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class Outcome:
 
     reason: str
     folder: RunFolder
+    leads: bool = True  # false in the processes that only help
     scores: tuple[Score, ...] = ()  # of the best model on the test pairs, where there are any
 
     @property
@@ -53,18 +54,22 @@ def train_model(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
     """Train in this folder, or go on with what began there."""
     first, place = request.config(), RunFolder(folder)
     keep_freed_memory()
-    with joined() as ranks, place.alone() if ranks.leads else nullcontext():
-        say = tell if ranks.leads else quiet
-        prepared = _prepared(first, place, ranks, say)
-        config = request.config_for(prepared.summary.train)
-        if ranks.leads:
-            place.remember(config)
-        say(f"preset {request.name_for(prepared.summary.train)}; the whole configuration is in {place.config}")
-        run = _Run(config, prepared, place)
-        reason = run.go(ranks)
+    with ExitStack() as held:
+        with joined() as ranks:
+            if ranks.leads:
+                held.enter_context(place.alone())
+            say = tell if ranks.leads else quiet
+            prepared = _prepared(first, place, ranks, say)
+            pairs = prepared.summary.train
+            config = request.config_for(pairs)
+            if ranks.leads:
+                place.remember(config)
+            say(f"preset {request.name_for(pairs)}; the whole configuration is in {place.config}")
+            run = _Run(config, prepared, place)
+            reason = run.go(ranks)
         if not ranks.leads or reason == "interrupted":
-            return Outcome(reason, place)
-        return Outcome(reason, place, run.score(say))
+            return Outcome(reason, place, ranks.leads)
+        return Outcome(reason, place, scores=run.score(say))
 
 
 def _prepared(config: RunConfig, place: RunFolder, ranks: Ranks, tell: Tell) -> Prepared:

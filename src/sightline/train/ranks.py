@@ -65,6 +65,8 @@ def joined() -> Iterator[Ranks]:
     engine = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
     dist.init_process_group(engine, timeout=PATIENCE)
     try:
-        yield Ranks(dist.get_rank(), dist.get_world_size())
+        ranks = Ranks(dist.get_rank(), dist.get_world_size())
+        yield ranks
+        ranks.wait()  # who leaves first would close connections that others still use
     finally:
         dist.destroy_process_group()
