@@ -22,7 +22,7 @@ from sightline.tasks.translation import make_batch, real_features
 from sightline.text.tokenizer import BOS, EOS, UNK
 
 WORDS = range(UNK + 1, UNK + 9)
-UPDATES: dict[Lesson, int] = {"quick": 300, "slow": 2000}
+UPDATES: dict[Lesson, int] = {"quick": 300, "slow": 3000}
 Exercise = Literal["copy", "reverse"]
 
 
