@@ -45,7 +45,7 @@ def work(folder: Path, pairs: int) -> None:
     def tell(message: str) -> None:
         print(json.dumps([time.monotonic() - begin, message]), flush=True)
 
-    summary = prepare(DataConfig(train=(f"builtin:{pairs}",)), "fr", "en", SEED, folder, tell).summary
+    summary = prepare(DataConfig(train=(f"builtin:{pairs}",), seed=SEED), "fr", "en", folder, tell).summary
     tell("done")
     kept = {"train": summary.train, "dev": summary.dev, "test": summary.test, **summary.dropped}
     print(json.dumps({"kept": kept, "tokens": summary.tokens}), flush=True)

@@ -110,6 +110,9 @@ def test_doctor_knows_the_machine() -> None:
         (("translate", "{}/none"), 1, "there is no such model folder"),
         (("translat", "x"), 2, "translate"),
         (("demo", "my.tsv"), 1, "brings its own corpus"),
+        (("translate", "m", "--sample", "--prefixes", "p"), 1, "takes no --prefixes"),
+        (("translate", "m", "--with", "n", "--attention", "a"), 1, "leave one of the two out"),
+        (("look", "m", " "), 1, "no text to look at"),
     ],
 )
 def test_mistakes_are_told_with_their_fix(words: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:

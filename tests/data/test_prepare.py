@@ -47,8 +47,8 @@ def write_tsv(path: Path, pairs: list[tuple[str, str]]) -> str:
 
 
 def run(folder: Path, *train: str, tell: Callable[[str], None] = quiet, seed: int = 1, **settings: Any) -> Prepared:
-    config = DataConfig(train=train, **{"tokenizer": TOKENIZER, "workers": 1, **settings})
-    return prepare(config, "fr", "en", seed, folder, tell)
+    config = DataConfig(train=train, **{"tokenizer": TOKENIZER, "workers": 1, "seed": seed, **settings})
+    return prepare(config, "fr", "en", folder, tell)
 
 
 def train_texts(prepared: Prepared) -> list[tuple[str, str]]:
@@ -205,7 +205,7 @@ from pathlib import Path
 
 step, source, folder = sys.argv[1:]
 with patch(f"sightline.data.prepare.{step}", lambda *_, **__: os._exit(9)):
-    prepare(DataConfig((source,), tokenizer=TokenizerConfig(size=400), workers=1), "fr", "en", 1, Path(folder))
+    prepare(DataConfig((source,), tokenizer=TokenizerConfig(size=400), workers=1), "fr", "en", Path(folder))
 """
 
 

@@ -83,12 +83,12 @@ def test_tokenised_text_is_scored_without_a_word(caplog: pytest.LogCaptureFixtur
 
 
 def test_moses_lower_is_sacremoses_and_no_tokenizer() -> None:
-    hypotheses = ["Ein Mann (z.B. Herr Müller) sagt: \"Hallo, Welt!\"", "Zwei Hunde. Sie laufen schnell, sehr schnell."]
-    references = ["ein mann (z.B. herr müller) sagt: \"hallo Welt!\"", "Zwei Hunde. Die laufen sehr, sehr schnell."]
+    hypotheses = ['Ein Mann (z.B. Herr Müller) sagt: "Hallo, Welt!"', "Zwei Hunde. Sie laufen schnell, sehr schnell."]
+    references = ['ein mann (z.B. herr müller) sagt: "hallo Welt!"', "Zwei Hunde. Die laufen sehr, sehr schnell."]
     # Lower-cased first: a full stop before a capital would be a token of its own.
     tokens = [
-        ["ein mann ( z.b. herr müller ) sagt : \" hallo , welt ! \"", "zwei hunde. sie laufen schnell , sehr schnell ."],
-        ["ein mann ( z.b. herr müller ) sagt : \" hallo welt ! \"", "zwei hunde. die laufen sehr , sehr schnell ."],
+        ['ein mann ( z.b. herr müller ) sagt : " hallo , welt ! "', "zwei hunde. sie laufen schnell , sehr schnell ."],
+        ['ein mann ( z.b. herr müller ) sagt : " hallo welt ! "', "zwei hunde. die laufen sehr , sehr schnell ."],
     ]
     score = bleu_moses_lower(hypotheses, references, "de")
     assert score.value == pytest.approx(BLEU(tokenize="none").corpus_score(tokens[0], [tokens[1]]).score, abs=1e-12)

@@ -80,6 +80,8 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(small_run: Path, tmp_pat
         ("seed=2", "was 1 and is now 2"),
         ("model.dropout=0.2", "model.dropout was 0.3 and is now 0.2"),
         ("train.tokens=700", "train.tokens was 600 and is now 700"),
+        ("train.max_updates=20", "train.max_updates was 12 and is now 20"),  # the cosine ends there
+        ("train.validate_sentences=5", "train.validate_sentences was 4 and is now 5"),  # BLEU of other sentences judges
     ],
 )
 def test_a_run_that_began_otherwise_is_refused(small_run: Path, change: str, message: str) -> None:

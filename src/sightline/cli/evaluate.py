@@ -25,6 +25,7 @@ def evaluate(
     moses: Annotated[bool, typer.Option(help="Also BLEU of lower-cased Moses tokens, as many papers print it.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Leave report.html and report.json in this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """BLEU, chrF and TER with intervals and signatures, by sentence length, and significance against other models."""
     from sightline.config import load as read_options
@@ -38,12 +39,12 @@ def evaluate(
     if words:
         raise UserError(f"{words[0]}: not understood here; test pairs are named with --test {words[0]}")
     options = read_options(SearchOptions, None, settings)
-    translator, (stored,) = load_translator([model])
+    translator, (stored,) = load_translator([model], device)
     pairs, name = _pairs(test, stored.folder, stored.languages)
     measure = Measure(lowercase, tokenize, stored.languages[1] if moses else "")
     folders, contestants = [stored.folder], [Contestant(str(model), translations(translator, pairs, options))]
     for path in against or []:
-        other, (found,) = load_translator([path])
+        other, (found,) = load_translator([path], device)
         folders.append(found.folder)
         contestants.append(Contestant(str(path), translations(other, pairs, options)))
     # The others are the baselines: differences are read as this model's lead.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
-from sightline.cli.words import say
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from sightline.data.pairs import BadLine
 
 Reading = Literal["while_writing", "after_reading"]
 
@@ -28,6 +31,8 @@ def look(
     from sightline.api import load
     from sightline.look.draw import draw, shading_for
 
+    if not text.strip():
+        raise UserError("there is no text to look at; give a sentence of the source language")
     explanation = load(model).explain(text, target)
     if as_json:
         print(explanation.to_json())
@@ -51,6 +56,11 @@ def align(
     from sightline.look.align import alignments
 
     opened = load(model)
-    pairs = read_pairs(files, *opened.languages, bad=lambda line: say(f"skipped {line}"))
+    pairs = read_pairs(files, *opened.languages, bad=_refuse)
     for explanation in opened.explain_all((pair.source, pair.target) for pair in pairs):
         print(pharaoh_line(alignments(explanation, explanation.cross(layer), head, reading)))
+
+
+def _refuse(line: BadLine) -> NoReturn:
+    """A line left out would shift all links after it."""
+    raise UserError(f"{line}; mend the line: links are told apart by their line alone")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from sightline.cli.words import say, split_words
+from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.api import Model
@@ -39,6 +40,10 @@ def translate(
     from sightline.config import load as read_options
     from sightline.decode.options import SampleOptions, SearchOptions
 
+    if sample and prefixes is not None:
+        raise UserError("--sample draws freely and takes no --prefixes; leave one of the two out")
+    if attention is not None and also:
+        raise UserError("--attention shows one model, and --with makes several vote; leave one of the two out")
     files, changes = split_words(words or [])
     sampling = read_options(SampleOptions, None, changes) if sample else None
     search = SearchOptions() if sample else read_options(SearchOptions, None, changes)

@@ -56,6 +56,7 @@ class DataConfig:
     test: tuple[str, ...] = ()  # unset: cut from the training pairs
     dev_pairs: int | None = None  # how many to cut; unset: one in twenty, at most 2000
     test_pairs: int | None = None  # the same; 0: no test set
+    seed: int = 1  # which pairs are cut, and what the built-in corpus says; runs of unlike `seed` share their data
     clean: CleanConfig = field(default_factory=CleanConfig)
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     workers: int = 0  # processes; 0: one for each core; changes the speed, never the result

@@ -6,7 +6,7 @@
     dropped.jsonl           every line and pair that was left out: rule, reason, file:line, texts
     summary.json            counts and hashes; written last, so where it is, all is
 
-The same files, configuration and seed give the same corpora, byte for byte, on any number of cores.
+The same files and configuration give the same corpora, byte for byte, on any number of cores.
 """
 
 from __future__ import annotations
@@ -63,22 +63,22 @@ def quiet(message: str) -> None:
     """Tell nobody."""
 
 
-def prepare(config: DataConfig, source: str, target: str, seed: int, folder: Path, tell: Tell = quiet) -> Prepared:
+def prepare(config: DataConfig, source: str, target: str, folder: Path, tell: Tell = quiet) -> Prepared:
     """Read, clean, split, learn tokenizers, encode; or, where that has been done, open what is there.
 
     `tell` is given a line now and then about how it goes.
     """
     inputs = Inputs(*(parse_inputs(words, source, target) for words in (config.train, config.dev, config.test)))
     _check(inputs)
-    settings = {"source": source, "target": target, "seed": seed, "data": to_dict(replace(config, workers=0))}
+    settings = {"source": source, "target": target, "data": to_dict(replace(config, workers=0))}
     summary = Summary.read_from(folder)
     if summary is None:
-        summary = _prepare(config, inputs, seed, folder, settings, tell)
+        summary = _prepare(config, inputs, folder, settings, tell)
         tell(summary.text())
     else:
         if difference := first_difference(summary.settings, settings):
             raise UserError(f"{folder}: holds data that was prepared otherwise: {difference}; choose another output folder")
-        check_inputs(summary.files, inputs.all(), seed, tell)
+        check_inputs(summary.files, inputs.all(), config.seed, tell)
         tell(f"using what was prepared in {folder}: {summary.train:,} training pairs")
     return _open(folder, config.tokenizer.joint, summary)
 
@@ -111,14 +111,14 @@ def _check_files(inputs: Inputs) -> None:
                 raise UserError(f"{path}: is not a plain file, and it is read more than once; save it to a file first")
 
 
-def _prepare(config: DataConfig, inputs: Inputs, seed: int, folder: Path, settings: dict[str, Any], tell: Tell) -> Summary:
+def _prepare(config: DataConfig, inputs: Inputs, folder: Path, settings: dict[str, Any], tell: Tell) -> Summary:
     begin = time.monotonic()
     _check_files(inputs)
     work = _start_anew(folder)
     inputs = Inputs(*(tuple(_lasting(one, work) for one in part) for part in (inputs.train, inputs.dev, inputs.test)))
-    files = record(inputs.all(), seed)
+    files = record(inputs.all(), config.seed)
     with Workers(config.workers) as workers, Ledger(folder / "dropped.jsonl", tell) as ledger, Spool(work) as spool:
-        run = Run(config, inputs, seed, folder, spool, workers, ledger, tell)
+        run = Run(config, inputs, config.seed, folder, spool, workers, ledger, tell)
         dev, test = read_given(run, inputs.dev), read_given(run, inputs.test)
         clean(run, [*dev, *test])
         spool.flush()
@@ -129,7 +129,7 @@ def _prepare(config: DataConfig, inputs: Inputs, seed: int, folder: Path, settin
         if not len(EncodedCorpus(folder / "dev")):
             raise UserError(f"{folder}: no development pair is left; {folder / 'dropped.jsonl'} says why for each")
     train_corpus, dev_corpus = EncodedCorpus(folder / "train"), EncodedCorpus(folder / "dev")
-    check_inputs(files, inputs.all(), seed, tell)  # nobody may have changed them meanwhile
+    check_inputs(files, inputs.all(), config.seed, tell)  # nobody may have changed them meanwhile
     summary = Summary(
         read=ledger.read,
         bad=ledger.bad,

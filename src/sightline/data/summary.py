@@ -29,7 +29,7 @@ class Summary:
     vocabulary: tuple[int, int]  # of the source and of the target tokenizer
     tokens: tuple[int, int]  # of the training pairs
     files: tuple[FileRecord, ...]
-    settings: Mapping[str, Any]  # languages, seed and configuration
+    settings: Mapping[str, Any]  # languages and configuration
     seconds: float
 
     def text(self) -> str:

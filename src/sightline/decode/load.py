@@ -26,7 +26,7 @@ def load_translator(paths: Sequence[str | Path], device: str = "cpu") -> tuple[T
         if [t.fingerprint for t in other.tokenizers] != [t.fingerprint for t in first.tokenizers]:
             raise UserError(
                 f"{other.folder} and {first.folder} cut text into different pieces, so they cannot vote on the next one; "
-                "train both on the same prepared data"
+                "train both from the same files with the same data settings; only their seeds and models may differ"
             )
     model: Translates = models[0] if len(models) == 1 else Ensemble(models)
     return Translator(model, first.tokenizers, min(stored.config.max_length for stored in found)), found

@@ -56,12 +56,10 @@ class _OutputCrossEntropy(torch.autograd.Function):
         feature_gradients = []
         for part, wanted in zip(_blocks(features, weight), _blocks(targets, weight), strict=True):
             part = part.to(dtype)
-            logits = (part @ narrow.t()).float()
-            place = wanted[:, None]
-            normaliser = logits.logsumexp(-1, keepdim=True)
-            share = smoothing / size
-            total += normaliser.sum() - (1 - smoothing) * logits.gather(1, place).sum() - share * logits.sum()
-            gradient = logits.sub_(normaliser).exp_().sub_(share)
+            place, share = wanted[:, None], smoothing / size
+            log_probs = torch.log_softmax(part @ narrow.t(), -1, dtype=torch.float32)
+            total -= (1 - smoothing) * log_probs.gather(1, place).sum() + share * log_probs.sum()
+            gradient = log_probs.exp_().sub_(share)
             gradient.scatter_add_(1, place, gradient.new_full(place.shape, smoothing - 1))
             gradient = gradient.to(dtype)
             feature_gradients.append(gradient @ narrow)

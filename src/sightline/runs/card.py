@@ -50,7 +50,8 @@ def _scores(summary: Summary, scores: Sequence[Score], figures: Mapping[str, flo
 
 def _data(config: RunConfig, summary: Summary) -> str:
     lines = [f"{summary.read:,} pairs read, {summary.train:,} trained on, {summary.dev:,} dev, {summary.test:,} test."]
-    lines += [f"- `{file.name}`, sha256 `{file.sha256}`" for file in summary.files]
+    lines += [f"- `{file.name}`, sha256 `{file.sha256}`" for file in summary.files if file.size]
+    lines += [f"- `{file.name}`, generated with seed {config.data.seed}" for file in summary.files if not file.size]
     kind = config.data.tokenizer.kind
     lines.append(f"- tokenizer: {kind}, {summary.vocabulary[0]:,} source and {summary.vocabulary[1]:,} target pieces")
     return "\n".join(lines)

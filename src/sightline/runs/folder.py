@@ -79,9 +79,10 @@ class RunFolder:
 def _binding(config: RunConfig) -> RunConfig:
     """The configuration without what may change between two starts: limits, reports, and how fast it is computed."""
     usual = type(config.train)()
-    free = (
-        "max_updates", "max_epochs", "max_minutes", "patience", "checkpoint_minutes", "log_every", "tensorboard", "precision",
-        "device", "validate_sentences",
-    )  # fmt: skip
+    free = ["max_epochs", "max_minutes", "patience", "checkpoint_minutes", "log_every", "tensorboard", "precision", "device"]
+    if config.optimiser.schedule != "cosine":  # which ends at the last update, so that another last one is another schedule
+        free.append("max_updates")
+    if config.train.judge == "loss":  # else figures of before and after could not be compared
+        free.append("validate_sentences")
     train = replace(config.train, **{name: getattr(usual, name) for name in free})
     return replace(config, train=train, data=replace(config.data, workers=0))

@@ -80,7 +80,7 @@ def _prepared(config: RunConfig, place: RunFolder, ranks: Ranks, tell: Tell) -> 
     found: Prepared | None = None
     for turn in (ranks.leads, ranks.first_here, True):
         if turn and found is None:
-            found = prepare(config.data, config.source, config.target, config.seed, place.data, tell)
+            found = prepare(config.data, config.source, config.target, place.data, tell)
         ranks.wait()
     assert found is not None
     return found
@@ -117,9 +117,11 @@ class _Run:
         return scores
 
     def _task(self) -> TranslationTask:
-        data, train = self.prepared.train, self.config.train
+        data, train, longest = self.prepared.train, self.config.train, self.config.model.max_length - 1
         order = BatchOrder(data.source_lengths, data.target_lengths, train.tokens, self.config.seed, name=data.origin)
-        return TranslationTask(data, order, train.smoothing, train.smoothing_kind, train.bpe_dropout, self.prepared.tokenizers)
+        return TranslationTask(
+            data, order, train.smoothing, train.smoothing_kind, train.bpe_dropout, self.prepared.tokenizers, longest
+        )
 
     def _keep(self, model: nn.Module, figures: Mapping[str, float], update: int) -> None:
         text = self._card(update, figures, ())

@@ -223,7 +223,7 @@ class Loop:
         if self.progress.skipped >= SKIPS_IN_A_ROW:
             raise UserError(
                 f"{SKIPS_IN_A_ROW} updates in a row were not finite, the last from {origins[0]}; "
-                "lower optimiser.learning_rate or set train.precision=fp32 and start the same command again"
+                "start again with train.precision=fp32, or in another folder with a lower optimiser.learning_rate"
             )
 
     def _is_guilty(self, row: NDArray[np.int64], epoch: int, update: int) -> bool:
