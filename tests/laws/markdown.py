@@ -11,16 +11,15 @@ from laws.planting import Fault, catches
 from laws.table import LAWS, Law
 
 INTRODUCTION = """\
-```sh
-PYTHONPATH=tests OMP_NUM_THREADS=1 .venv/bin/python -m laws docs/laws.md
-```
-
-writes this page anew; it takes about seven minutes, for it trains the rows that are taught to copy and to reverse.
-
 # Laws
 
 Every architecture passes every law that applies to it, and every law catches some planted fault. `tests/laws` holds the rows,
-the laws and the faults.
+the laws and the faults. This writes the page anew; it takes about seven minutes, for it trains the rows that are taught to copy
+and to reverse:
+
+```sh
+PYTHONPATH=tests OMP_NUM_THREADS=1 .venv/bin/python -m laws docs/laws.md
+```
 """
 
 ROWS = """\
