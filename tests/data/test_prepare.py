@@ -387,7 +387,7 @@ def test_multi30k(tmp_path: Path, shared_data: Path) -> None:
         clean=CleanConfig(max_ratio=3.0),
         tokenizer=TokenizerConfig(size=2000),
     )
-    prepared = prepare(config, "en", "de", 1, tmp_path / "out")
+    prepared = prepare(config, "en", "de", tmp_path / "out")
     summary = prepared.summary
     assert (summary.read, summary.dev, summary.test) == (29_000 + 1014 + 1000, 1014, 1000)
     assert 28_950 < summary.train < 29_000
