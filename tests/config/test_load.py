@@ -244,7 +244,11 @@ def test_what_is_not_toml_is_named_with_its_line(tmp_path: Path, text: str, line
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    assert "cannot read the configuration: No such file" in mistakes(path=tmp_path / "absent.toml")
+    absent = tmp_path / "absent.toml"
+    assert mistakes(path=absent) == f"{absent}: there is no such file; check the name"
+    (tmp_path / "absents.toml").touch()
+    assert mistakes(path=absent).endswith(f"; did you mean {tmp_path / 'absents.toml'}?")
+    assert "cannot be opened (Is a directory)" in mistakes(path=tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'to = "\xe9"')
     assert "not UTF-8 (byte 6)" in mistakes(path=tmp_path / "latin.toml")
     (tmp_path / "bom.toml").write_bytes(b'\xef\xbb\xbfto = "de"\r\n')

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sightline.config.convert import Converter, Word
 from sightline.config.toml_lines import Key, key_lines
 from sightline.errors import UserError
+from sightline.text.lines import open_bytes
 
 T = TypeVar("T")
 
@@ -61,10 +62,10 @@ def _convert(kind: type[T], given: _Given, base: T | None, none_word: str | None
 
 
 def _read_file(path: Path) -> _Given:
+    with open_bytes(path) as file:
+        data = file.read()
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(f"{path}: cannot read the configuration: {error.strerror}") from error
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 (byte {error.start}); save the configuration as UTF-8") from error
     return _parse(text, str(path))
