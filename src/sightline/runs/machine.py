@@ -17,6 +17,7 @@ from sightline.data.workers import cores
 from sightline.train.precision import SPEEDUP_WORTH_IT, product_rate
 
 LITTLE_MEMORY, LITTLE_DISK = 4, 2  # GiB
+MOST_PROCESSES = 4  # they share out a batch, and that of a tiny model is not worth cutting finer
 EXTRAS = {"tensorboard": "curves of a run in TensorBoard (train.tensorboard=true)", "sacremoses": "evaluate --moses"}
 
 
@@ -36,7 +37,7 @@ class Diagnosis:
 
 def diagnose(folder: Path) -> Diagnosis:
     """Look at this machine, for a second or two; `folder` is where runs would be kept."""
-    memory, disk = _memory(), shutil.disk_usage(folder).free / 2**30
+    memory, disk = _memory(), shutil.disk_usage(_existing(folder)).free / 2**30
     fp32, bf16 = product_rate(torch.float32), product_rate(torch.bfloat16)
     cards = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     facts = {
@@ -67,10 +68,21 @@ def _advice(memory: float | None, disk: float, gain: float, card: bool) -> list[
         found.append("little disk is free: checkpoints of a run need about six times its model")
     if cores() > 1 and torch.get_num_threads() == 1:
         found.append("only one thread is used; OMP_NUM_THREADS says so")
+    if cores() > 1 and not card:
+        processes = min(cores(), MOST_PROCESSES)
+        found.append(
+            "a tiny model trains faster with several processes than with several threads (by a third, measured on two cores): "
+            f"torchrun --nproc-per-node={processes} -m sightline train …"
+        )
     found += [f"{name} is not installed: {use}" for name, use in EXTRAS.items() if importlib.util.find_spec(name) is None]
     if _compiler() is None:
-        found.append("no C++ compiler: torch.compile cannot be used")
+        found.append("no C++ compiler: nothing needs one yet, but later versions may")
     return found
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there already."""
+    return next((place for place in (folder, *folder.absolute().parents) if place.exists()), Path())
 
 
 def _memory() -> float | None:
