@@ -14,10 +14,10 @@ Form = Literal["tsv", "jsonl", "pharaoh", "conllu"]
 
 
 def corpus(
-    count: Annotated[int, typer.Option("--count", "-n", help="Sentence pairs.")] = 10,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Sentence pairs.")] = 10,
     part: Annotated[Literal["train", "dev", "test"], typer.Option(help="Which part of the corpus.")] = "train",
     seed: Annotated[int, typer.Option(help="Another seed gives other sentences.")] = 1,
-    start: Annotated[int, typer.Option(help="Number of the first sentence, from 0.")] = 0,
+    start: Annotated[int, typer.Option(min=0, help="Number of the first sentence, from 0.")] = 0,
     form: Annotated[
         Form,
         typer.Option("--as", help="tsv; jsonl: all that is known; pharaoh: gold links; conllu: French trees."),
