@@ -10,7 +10,7 @@ from sightline.decode.options import SampleOptions, SearchOptions
 from sightline.decode.score import PairScore, score_pairs
 from sightline.decode.translate import Translation, Translator
 from sightline.errors import UserError
-from sightline.look.record import Explanation, explain_many
+from sightline.look.record import Explanation, explain_many, explain_pieces
 from sightline.models.seq2seq import Seq2Seq
 from sightline.models.store import Stored
 
@@ -36,9 +36,9 @@ class Model:
         """The same for texts without end, as they come."""
         return self.translator.stream(texts, options)
 
-    def sample(self, texts: Sequence[str], options: SampleOptions | None = None) -> list[Translation]:
-        """Translations drawn at random: a function of the options' seed, each text and its place."""
-        return self.translator.sample(_several(texts), options)
+    def sample(self, texts: Sequence[str], options: SampleOptions | None = None, first: int = 0) -> list[Translation]:
+        """Translations drawn at random: a function of the options' seed, each text and its number, counted from `first`."""
+        return self.translator.sample(_several(texts), options, first)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[PairScore]:
         """How likely the model finds each of these translations, piece by piece."""
@@ -46,18 +46,29 @@ class Model:
 
     def explain(self, source: str, target: str | None = None) -> Explanation:
         """What every layer and head looks at while it translates; `target` unset: its own translation."""
-        return next(self.explain_all([(source, target)]))
+        if target is not None:
+            return next(explain_many(self._one(), self.translator.tokenizers, [(source, target)]))
+        found = list(self.explain_translations(self.translate([source])))
+        if len(found) != 1:
+            raise UserError(
+                f"the text was translated in {len(found)} parts, each of which has attention of its own; explain its sentences"
+            )
+        return found[0]
 
-    def explain_all(self, pairs: Iterable[tuple[str, str | None]]) -> Iterator[Explanation]:
-        """`explain` of many, in order."""
+    def explain_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Explanation]:
+        """What it looks at in given pairs, in order."""
+        return explain_many(self._one(), self.translator.tokenizers, pairs)
+
+    def explain_translations(self, found: Iterable[Translation]) -> Iterator[Explanation]:
+        """What it looked at in its own translations: one for each part that a text was translated in, none for an empty text."""
+        parts = (part for translation in found for best in translation.candidates[:1] for part in best.parts)
+        return explain_pieces(self._one(), self.translator.tokenizers, parts)
+
+    def _one(self) -> Seq2Seq:
         model = self.translator.model
         if not isinstance(model, Seq2Seq):
             raise UserError("several models that vote look at different things; explain them one by one")
-        given = list(pairs)
-        missing = [source for source, target in given if target is None]
-        found = iter([translation.text for translation in self.translate(missing)])
-        whole = [(source, next(found) if target is None else target) for source, target in given]
-        return explain_many(model, self.translator.tokenizers, whole)
+        return model
 
 
 def load(*folders: str | Path, device: str = "cpu") -> Model:

@@ -47,6 +47,7 @@ def base() -> RunConfig:
     return RunConfig(
         data=DataConfig(tokenizer=TokenizerConfig(size=37_000)),
         model=transformer(dim=512, layers=6, heads=8, hidden=2048, dropout=0.1, norm="post"),
+        optimiser=OptimiserConfig(clip=0.0),
         train=TrainConfig(tokens=25_000, accumulate=4),
     )
 

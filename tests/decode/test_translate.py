@@ -251,3 +251,27 @@ def test_what_is_drawn_for_a_text_depends_on_its_place_alone() -> None:
     assert said(cut[1]) == said(short[1])
     assert said(translator.sample(["one two three"], options)[0]) != said(short[1])
     assert len(cut[0].candidates) == 3
+
+
+def test_draws_differ_between_chunks_and_agree_with_one_go() -> None:
+    translator = Translator(Echo(), (TOKENIZER, TOKENIZER), 32)
+    options = SampleOptions(count=2, temperature=3.0)
+    texts = ["one two three four five six"] * 6
+    whole = translator.sample(texts, options)
+    in_chunks = [*translator.sample(texts[:4], options), *translator.sample(texts[4:], options, first=4)]
+    assert whole == in_chunks
+    assert len({translation.text for translation in whole}) > 1
+
+
+def test_a_candidate_has_the_pieces_that_were_read_and_written() -> None:
+    (found,) = Translator(Echo(), (TOKENIZER, TOKENIZER), 32).translate(["  one two  "], FINE)
+    ids = tuple(TOKENIZER.encode("one two"))
+    assert found.candidates[0].parts == ((ids, ids),)
+
+
+def test_a_large_vocabulary_and_beam_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BATCH_CHOICES", 4 * FINE.beam * TOKENIZER.size)
+    model = Echo()
+    found = Translator(model, (TOKENIZER, TOKENIZER), 32).translate(["one two"] * 10, FINE)
+    assert [len(batch) for batch in model.seen] == [4, 4, 2]
+    assert {translation.text for translation in found} == {"one two"}

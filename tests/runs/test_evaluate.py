@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline.decode.options import SearchOptions
+from sightline.errors import UserError
 from sightline.evaluate.report_text import to_json, to_text
 from sightline.runs.evaluate import Contestant, Measure, make_report, recipe_of, score_model
 
@@ -46,3 +47,9 @@ def test_the_weights_are_named_by_their_hash(small_run: Path) -> None:
 def test_a_model_is_scored_from_its_folder(small_run: Path, metric: int) -> None:
     score = score_model(small_run, PAIRS[:3], SearchOptions(beam=1))[metric]
     assert score.recipe.startswith("nrefs:1|bs:1000")
+
+
+@pytest.mark.parametrize("wrong", [{"tokenize": "13b"}, {"moses": "xx"}])
+def test_what_cannot_be_measured_is_told_at_once(wrong: dict[str, str]) -> None:
+    with pytest.raises(UserError, match="is not known"):
+        Measure(**wrong)

@@ -91,6 +91,27 @@ def test_a_run_that_began_otherwise_is_refused(small_run: Path, change: str, mes
     assert (small_run / "config.toml").read_text() == before
 
 
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    files = {tmp_path / "data" / "train" / "corpus.tsv": "un\tone\n", tmp_path / "model": "mine\n"}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with pytest.raises(UserError, match="is not empty and holds no run"):
+        train_model(request(), tmp_path)
+    assert {path: path.read_text() for path in files} == files
+
+
+def test_a_model_reads_and_writes_no_longer_text_than_it_has_met(small_run: Path) -> None:
+    stored = load_model(small_run)
+    assert stored.config.max_length < load(RunConfig, small_run / "config.toml").model.max_length
+    model = sightline.load(small_run)
+    long = "le chat dort . " * 40
+    (found,) = model.translate([long])
+    assert len(found.candidates[0].parts) > 1
+    with pytest.raises(UserError, match="explain its sentences"):
+        model.explain(long)
+
+
 def test_two_trainings_in_one_folder_are_refused(tmp_path: Path) -> None:
     place = RunFolder(tmp_path / "run")
     with place.alone(), pytest.raises(UserError, match="another training is at work"), place.alone():

@@ -40,8 +40,8 @@ def evaluate(
         raise UserError(f"{words[0]}: not understood here; test pairs are named with --test {words[0]}")
     options = read_options(SearchOptions, None, settings)
     translator, (stored,) = load_translator([model], device)
-    pairs, name = _pairs(test, stored.folder, stored.languages)
     measure = Measure(lowercase, tokenize, stored.languages[1] if moses else "")
+    pairs, name = _pairs(test, stored.folder, stored.languages)
     folders, contestants = [stored.folder], [Contestant(str(model), translations(translator, pairs, options))]
     for path in against or []:
         other, (found,) = load_translator([path], device)

@@ -32,7 +32,9 @@ def translate(
     sample: Annotated[bool, typer.Option(help="Draw at random instead: count=3 temperature=0.8 top_p=0.9 seed=1.")] = False,
     prefixes: Annotated[Path | None, typer.Option(help="A file that says, line by line, how each translation begins.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object a line: scores and alternatives.")] = False,
-    attention: Annotated[Path | None, typer.Option(help="Write every layer's and head's weights here, an object a line.")] = None,
+    attention: Annotated[
+        Path | None, typer.Option(help="Write every layer's and head's weights here, an object for each text.")
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """Translate lines; there are as many lines out as in. Searching takes beam=5 n_best=1 length_penalty=1 and the like."""
@@ -49,15 +51,16 @@ def translate(
     search = SearchOptions() if sample else read_options(SearchOptions, None, changes)
     translator = load(model, *(also or []), device=device)
     starts = iter(_lines([str(prefixes)])) if prefixes is not None else None
-    at_once = 1 if not files and sys.stdin.isatty() else CHUNK
-    lines = iter(_lines(files or ["-"]))
+    at_once = 1 if not files and sys.stdin is not None and sys.stdin.isatty() else CHUNK
+    lines, number = iter(_lines(files or ["-"])), 0
     with ExitStack() as stack:
         maps = stack.enter_context(attention.open("w", encoding="utf-8")) if attention is not None else None
         while texts := list(islice(lines, at_once)):
             if sampling is not None:
-                found = translator.sample(texts, sampling)
+                found = translator.sample(texts, sampling, number)
             else:
                 found = translator.translate(texts, search, None if starts is None else _as_many(starts, len(texts)))
+            number += len(texts)
             _print(found, as_json)
             if maps is not None:
                 _write_maps(translator, found, maps)
@@ -95,5 +98,5 @@ def _json(translation: Translation) -> str:
 
 
 def _write_maps(model: Model, found: Sequence[Translation], file: TextIO) -> None:
-    for explanation in model.explain_all((translation.source, translation.text) for translation in found):
+    for explanation in model.explain_translations(found):
         file.write(explanation.to_json() + "\n")

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sightline.data.encoded import OFFSET, ORIGIN, Meta, Rows, Side
 from sightline.errors import UserError
+from sightline.text.files import sync_folder
 
 
 @final
@@ -99,14 +100,3 @@ class _Stream:
         os.fsync(self._file.fileno())
         self._file.close()
         return self._hash.hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files' contents."""
-    if os.name != "posix":  # other systems cannot open a folder
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -63,7 +63,7 @@ class Run:
 def read_given(run: Run, inputs: Sequence[Input]) -> list[Texts]:
     """Development or test pairs that the user has set apart, whole: nobody's test set is cleaned behind his back."""
     given = [Texts([], [], []) for _ in inputs]
-    guard = BadShare(run.config.clean.max_bad_share)
+    guard = _guard(run)
     for block in blocks(inputs):
         parsed, audit = parse(block, run.seed), Audit()
         guard.add(block.input.name, block.number, parsed.read, parsed.bad)
@@ -80,7 +80,7 @@ def clean(run: Run, given: Sequence[Texts]) -> None:
     """The first pass: all training pairs that are fit by themselves come to rest in the spool."""
     held_out = {near_key(source) for texts in given for source in texts.sources} - {""}
     cleaning = Cleaning(run.config.clean, run.seed, np.sort(hashes(held_out)))
-    guard, pace = BadShare(run.config.clean.max_bad_share), Pace(run.tell, "read and cleaned")
+    guard, pace = _guard(run), Pace(run.tell, "read and cleaned")
     for block in run.workers.map(cleaning, blocks(run.inputs.train)):
         guard.add(block.name, block.number, block.read, block.bad)
         run.ledger.add(block.read, block.bad, block.audit)
@@ -208,3 +208,8 @@ def _part(fates: Fates, block: Resting) -> Fates:
 
 def _open(path: Path) -> TextIO:
     return path.open("x", encoding="utf-8", newline="\n")
+
+
+def _guard(run: Run) -> BadShare:
+    allowed = run.config.clean.max_bad_share
+    return BadShare(allowed, f"mend the file, or allow a larger share with data.clean.max_bad_share (now {allowed:g})")

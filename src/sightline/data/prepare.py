@@ -30,12 +30,13 @@ from sightline.data.summary import Summary
 from sightline.data.tokens import load_tokenizers
 from sightline.data.workers import Workers
 from sightline.errors import UserError
-from sightline.text.lines import open_bytes
+from sightline.text.lines import BROKEN_STREAM, open_bytes
 from sightline.text.tokenizer import Tokenizer
 
 __all__ = ["CleanConfig", "DataConfig", "Prepared", "TokenizerConfig", "prepare", "quiet"]
 
 _WORK = "work"  # gone when all is done
+_MARK = ".unfinished"  # a folder with this is ours to begin anew in
 _FOLDERS = ("train", "dev", "train.partial", "dev.partial", _WORK)
 _FILES = ("dev.jsonl", "test.jsonl", "tokenizer.json", "tokenizer.source.json", "tokenizer.target.json", "dropped.jsonl")
 
@@ -109,6 +110,8 @@ def _check_files(inputs: Inputs) -> None:
         if not Path(path).is_file():
             with open_bytes(path):  # says what is wrong, and the nearest name
                 raise UserError(f"{path}: is not a plain file, and it is read more than once; save it to a file first")
+        with open_bytes(path):  # may it be read, and is it packed as its name says?
+            pass
 
 
 def _prepare(config: DataConfig, inputs: Inputs, folder: Path, settings: dict[str, Any], tell: Tell) -> Summary:
@@ -145,18 +148,23 @@ def _prepare(config: DataConfig, inputs: Inputs, folder: Path, settings: dict[st
     )
     shutil.rmtree(work)
     summary.write(folder)
+    (folder / _MARK).unlink()
     return summary
 
 
 def _start_anew(folder: Path) -> Path:
     """Remove what a preparation that was cut short has left, and nothing else; where to work."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).exists():
+        raise UserError(f"{folder}: is not empty and holds no prepared data; choose another output folder")
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _MARK).touch()
         for name in _FOLDERS:
             if (folder / name).exists():
                 shutil.rmtree(folder / name)
         for name in _FILES:
             (folder / name).unlink(missing_ok=True)
-        (folder / _WORK).mkdir(parents=True)
+        (folder / _WORK).mkdir()
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror or error}); choose another output folder") from error
     return folder / _WORK
@@ -168,7 +176,10 @@ def _lasting(one: Input, work: Path) -> Input:
         return one
     path = work / "stdin.tsv"
     with open_bytes(one.paths[0]) as stream, path.open("xb") as file:
-        shutil.copyfileobj(stream, file)
+        try:
+            shutil.copyfileobj(stream, file)
+        except BROKEN_STREAM as error:
+            raise UserError(f"{one.name}: cannot be read to its end ({error}); it seems cut short or damaged") from error
     return replace(one, paths=(str(path),))
 
 

@@ -24,7 +24,7 @@ def read_pairs(
     bad: Callable[[BadLine], None] | None = None,
 ) -> Iterator[Pair]:
     """The pairs of everything named; each bad line is handed to `bad`, and too many of them are an error."""
-    guard = BadShare(max_bad_share)
+    guard = BadShare(max_bad_share, "mend the file")
     for block in blocks(parse_inputs(inputs, source, target)):
         parsed = parse(block, seed)
         guard.add(block.input.name, block.number, parsed.read, parsed.bad)
@@ -40,8 +40,8 @@ def read_pairs(
 class BadShare:
     """Stops reading when too large a share of one input's lines is bad."""
 
-    def __init__(self, allowed: float) -> None:
-        self._allowed = allowed
+    def __init__(self, allowed: float, cure: str) -> None:
+        self._allowed, self._cure = allowed, cure
         self._input, self._name = -1, ""
         self._read = self._bad = 0
         self._first: BadLine | None = None
@@ -65,6 +65,6 @@ class BadShare:
     def _check(self, lines: int) -> None:
         if self._bad > max(FEW_BAD, self._allowed * lines):
             raise UserError(
-                f"{self._name}: {self._bad:,} of the first {self._read:,} lines cannot be used; the first is {self._first}. "
-                f"Mend the file, or allow a larger share with data.clean.max_bad_share (now {self._allowed:g})"
+                f"{self._name}: {self._bad:,} of the first {self._read:,} lines cannot be used; the first is {self._first}; "
+                f"{self._cure}"
             )

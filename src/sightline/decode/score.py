@@ -38,9 +38,9 @@ class PairScore:
 
 @torch.no_grad()
 def score_pairs(model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], pairs: Sequence[tuple[str, str]]) -> list[PairScore]:
-    """In the order given."""
-    sources = tokenizers[0].encode_batch([source for source, _ in pairs])
-    targets = tokenizers[1].encode_batch([target for _, target in pairs])
+    """In the order given. White space around a text is left out, as in training."""
+    sources = tokenizers[0].encode_batch([source.strip() for source, _ in pairs])
+    targets = tokenizers[1].encode_batch([target.strip() for _, target in pairs])
     device = next(cast(nn.Module, model).parameters()).device
     lengths = np.array([max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)], np.int32)
     found: dict[int, PairScore] = {}

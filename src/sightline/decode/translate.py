@@ -22,6 +22,7 @@ from sightline.text.sentences import split_long
 from sightline.text.tokenizer import EOS, Tokenizer
 
 BATCH_TOKENS = 4096  # source tokens searched together, padding included
+BATCH_CHOICES = 1 << 25  # hypotheses × vocabulary that are ranked together: 128 MB in fp32
 CHUNK = 2048  # texts of a stream that are sorted by length together
 
 
@@ -32,6 +33,7 @@ class Candidate:
     text: str
     log_probability: float  # of all its pieces, end marks included
     score: float  # what it was ranked by; of a text in several parts the mean of theirs
+    parts: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]  # the pieces read and written, of each part of the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +91,17 @@ class Translator:
             starts = [part.prefix for part in parts] if prefixes is not None else None
             return beam_search(self.model, self._sources(parts), chosen, starts, self.longest)
 
-        return self._run(texts, search, prefixes)
+        return self._run(texts, search, prefixes, chosen.beam)
 
-    def sample(self, texts: Sequence[str], options: SampleOptions | None = None) -> list[Translation]:
-        """Translations drawn at random."""
+    def sample(self, texts: Sequence[str], options: SampleOptions | None = None, first: int = 0) -> list[Translation]:
+        """Translations drawn at random; `first` is the number of the first text, by which its draws differ from others'."""
         chosen = options if options is not None else SampleOptions()
 
         def search(parts: Sequence[_Part]) -> list[list[Hypothesis]]:
-            numbers = [(part.text << 32) + part.place for part in parts]  # however many parts the texts before it had
+            numbers = [(first + part.text << 32) + part.place for part in parts]  # however many parts the texts before it had
             return sample(self.model, self._sources(parts), numbers, chosen, self.longest)
 
-        return self._run(texts, search, None)
+        return self._run(texts, search, None, chosen.count)
 
     def stream(self, texts: Iterable[str], options: SearchOptions | None = None, chunk: int = CHUNK) -> Iterator[Translation]:
         """Translations as they come, in order, of texts without end."""
@@ -110,11 +112,12 @@ class Translator:
     def _sources(self, parts: Sequence[_Part]) -> torch.Tensor:
         return padded([[*part.ids, EOS] for part in parts]).to(self.device)
 
-    def _run(self, texts: Sequence[str], search: Search, prefixes: Sequence[str] | None) -> list[Translation]:
+    def _run(self, texts: Sequence[str], search: Search, prefixes: Sequence[str] | None, width: int) -> list[Translation]:
         parts = [part for number, text in enumerate(texts) for part in self._parts(number, text, prefixes)]
         found: list[list[Hypothesis]] = [[] for _ in parts]
         lengths = np.array([len(part.ids) for part in parts], np.int32)
-        for rows in by_length(lengths, BATCH_TOKENS) if parts else ():
+        most = max(1, BATCH_CHOICES // (width * self.tokenizers[1].size))
+        for rows in by_length(lengths, BATCH_TOKENS, most) if parts else ():
             for row, hypotheses in zip(rows.tolist(), search([parts[row] for row in rows]), strict=True):
                 found[row] = hypotheses
         of_text: list[list[int]] = [[] for _ in texts]
@@ -156,4 +159,6 @@ class Translator:
         gaps = [part.gap or " " for part, _ in parts[:-1]]
         joined = "".join(text + gap for text, gap in zip(texts, [*gaps, ""], strict=True))
         total = sum(hypothesis.log_probability for hypothesis in chosen)
-        return Candidate(joined, total, sum(hypothesis.score for hypothesis in chosen) / len(chosen))
+        mean = sum(hypothesis.score for hypothesis in chosen) / len(chosen)
+        pieces = tuple((tuple(part.ids), hypothesis.tokens) for (part, _), hypothesis in zip(parts, chosen, strict=True))
+        return Candidate(joined, total, mean, pieces)

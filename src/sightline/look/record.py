@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sightline.config import from_dict
 from sightline.errors import UserError
-from sightline.look.replay import Ids, Maps, kind_of, replay_many, size_of
+from sightline.look.replay import Ids, Maps, Pair, kind_of, replay_many, size_of
 from sightline.models.seq2seq import Seq2Seq
 from sightline.text.pipeline import SPECIAL_PIECES
 from sightline.text.tokenizer import BOS, EOS, Tokenizer
@@ -197,11 +197,18 @@ def _with_special(groups: NDArray[np.float32], first: bool) -> NDArray[np.float3
 def explain_many(
     model: Seq2Seq, tokenizers: tuple[Tokenizer, Tokenizer], texts: Iterable[tuple[str, str]], batch_tokens: int = 2048
 ) -> Iterator[Explanation]:
-    """What the model looks at in each of these pairs (source, target), in their order."""
+    """What the model looks at in each of these pairs (source, target), in their order, white space around them left out."""
     source, target = tokenizers
-    pairs = ((source.encode(one), target.encode(other)) for one, other in texts)
+    pairs = ((source.encode(one.strip()), target.encode(other.strip())) for one, other in texts)
+    return explain_pieces(model, tokenizers, pairs, batch_tokens)
+
+
+def explain_pieces(
+    model: Seq2Seq, tokenizers: tuple[Tokenizer, Tokenizer], pairs: Iterable[Pair], batch_tokens: int = 2048
+) -> Iterator[Explanation]:
+    """The same of pieces: exactly those that a search read and wrote, however else their text might be cut."""
     for maps in replay_many(model, pairs, batch_tokens):
-        yield Explanation.of(maps, source, target)
+        yield Explanation.of(maps, *tokenizers)
 
 
 @dataclass(frozen=True, slots=True)

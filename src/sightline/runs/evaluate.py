@@ -39,15 +39,18 @@ class Measure:
     tokenize: str = "13a"
     moses: str = ""  # a language: BLEU of lower-cased Moses tokens besides
 
+    def __post_init__(self) -> None:
+        _statistics(["word"], ["word"], self)  # what cannot be measured is told before anything is translated
+
 
 def translations(translator: Translator, pairs: Pairs, options: SearchOptions) -> tuple[str, ...]:
     """The best translation of every source."""
     return tuple(found.text for found in translator.translate([source for source, _ in pairs], options))
 
 
-def score_model(folder: Path, pairs: Pairs, options: SearchOptions | None = None) -> tuple[Score, ...]:
+def score_model(folder: Path, pairs: Pairs, options: SearchOptions | None = None, device: str = "cpu") -> tuple[Score, ...]:
     """BLEU, chrF and TER of the model in this folder."""
-    translator, _ = load_translator([folder])
+    translator, _ = load_translator([folder], device)
     found = translations(translator, pairs, options or SearchOptions())
     return tuple(evaluate(found, [target for _, target in pairs]))
 

@@ -15,12 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TextIO
 
 from sightline.config import dump_toml, load, to_dict
 from sightline.data.records import first_difference
 from sightline.errors import UserError
 from sightline.text.files import write_whole
 from sightline.train.config import RunConfig
+
+MARK = ".sightline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +62,28 @@ class RunFolder:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else trains here meanwhile. The system lets go of the lock however this process ends."""
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{self.root}: cannot be made ({error.strerror or error}); choose another folder") from error
-        if os.name != "posix":
+        mark = self._mark()
+        with mark.open("w") as file:
+            if os.name == "posix":
+                _lock(file, self.root)
             yield
-            return
-        import fcntl
 
-        with (self.root / ".lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise UserError(f"{self.root}: another training is at work in this folder; wait for it, or stop it") from None
-            yield
+    def _mark(self) -> Path:
+        """The file that says that this folder is a run's: in another one nothing is touched."""
+        mark = self.root / MARK
+        self.root.mkdir(parents=True, exist_ok=True)
+        if not mark.exists() and any(self.root.iterdir()):
+            raise UserError(f"{self.root}: is not empty and holds no run; choose a new folder, such as {self.root / 'my-model'}")
+        return mark
+
+
+def _lock(file: TextIO, root: Path) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise UserError(f"{root}: another training is at work in this folder; wait for it, or stop it") from None
 
 
 def _binding(config: RunConfig) -> RunConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import nn
@@ -90,10 +90,10 @@ class _Run:
     """One run with all its parts."""
 
     def __init__(self, config: RunConfig, prepared: Prepared, place: RunFolder) -> None:
-        self.config, self.prepared, self.place = config, prepared, place
+        self.config, self.prepared, self.place = _fitting(config, prepared), prepared, place
         device = best_device(config.train.device)
         source, target = prepared.tokenizers
-        self.model = build(config.model, source.size, target.size, config.seed).to(device)
+        self.model = build(self.config.model, source.size, target.size, config.seed).to(device)
         self.precision = resolve(config.train.precision, device)
         self.parameters = parameter_count(self.model)
 
@@ -110,7 +110,7 @@ class _Run:
         if not texts:
             return ()
         tell(f"scoring the best model on {len(texts):,} test pairs")
-        scores = score_model(self.place.model, texts)
+        scores = score_model(self.place.model, texts, device=str(next(self.model.parameters()).device))
         update, figures = best_so_far(self.place.metrics)
         write_whole(self.place.model / "README.md", self._card(update, figures, scores))
         write_whole(self.place.model / "history.jsonl", self.place.metrics.read_bytes())
@@ -131,6 +131,13 @@ class _Run:
 
     def _card(self, update: int, figures: Mapping[str, float], scores: tuple[Score, ...]) -> str:
         return card(self.config, self.prepared.summary, self.parameters, update, figures, scores)
+
+
+def _fitting(config: RunConfig, prepared: Prepared) -> RunConfig:
+    """The model reads and writes no more than it has met: a longer text is translated in parts."""
+    sides = [corpus.side(name) for corpus in (prepared.train, prepared.dev) for name in ("source", "target")]
+    met = max(side.longest for side in sides) + 1  # the end mark
+    return replace(config, model=replace(config.model, max_length=min(config.model.max_length, met)))
 
 
 @contextmanager

@@ -33,6 +33,10 @@ _BLOCK = 1 << 16
 _SLICE = 1 << 10  # what is unpacked at a time: it may become many thousand times as much
 
 
+# What reading a file that is cut short or damaged may raise.
+BROKEN_STREAM = (EOFError, OSError, lzma.LZMAError, zlib.error, zstandard.ZstdError)
+
+
 class Line(NamedTuple):
     """A line without its end; `text` is None when it cannot be read, and `problem` then says why."""
 
@@ -53,7 +57,7 @@ def read_lines(path: str | Path) -> Generator[Line, None, None]:
                     _refuse_utf16(raw, name)
                     raw = raw.removeprefix(_BOM)
                 yield _line(number, raw, file)
-        except (EOFError, OSError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+        except BROKEN_STREAM as error:
             raise UserError(
                 f"{name}: cannot be read past line {number} ({error}); the file seems cut short or damaged, fetch it again"
             ) from error
