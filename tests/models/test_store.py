@@ -6,12 +6,14 @@ import json
 import os
 import pickle
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from sightline.errors import UserError
@@ -151,6 +153,10 @@ def test_weights_cut_short_are_refused(tmp_path: Path) -> None:
         ({"languages": ["fr"]}, "languages missing or damaged"),
         ({"languages": None}, "languages missing or damaged"),
         ({"vocabularies": ["a", "b"]}, "vocabularies missing or damaged"),
+        (
+            {"vocabularies": [FRENCH.size, 7]},
+            rf"vocabularies is \[{FRENCH.size}, 7\], but .* have \[{FRENCH.size}, {FRENCH.size}\]",
+        ),
         ({"tokenizers": {}}, "tokenizers missing or damaged"),
         ({"tokenizers": {"../elsewhere.json": "0"}}, "tokenizers missing or damaged"),
         ({"model": 3}, "model missing or damaged"),
@@ -255,11 +261,25 @@ def test_killed_at_any_operation_of_a_save_the_old_or_the_new_model_is_found_who
     assert outcomes.count(True) > 2
 
 
-def test_no_room_on_the_disk_leaves_the_old_one_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_who_may_read_one_file_of_a_folder_may_read_all(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        put(tmp_path / "model")
+    finally:
+        os.umask(before)
+    modes = {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in (tmp_path / "model").iterdir()}
+    assert modes == dict.fromkeys([*NAMES, "tokenizer.json"], "0o640")
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), SafetensorError("No space left on device")])
+def test_no_room_on_the_disk_leaves_the_old_one_and_says_so(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = put(tmp_path / "model", seed=1)
 
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise error
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "save_file", full)

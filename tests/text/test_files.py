@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sightline.errors import UserError
-from sightline.text.files import whole_file, write_whole
+from sightline.text.files import whole_file, write_whole, writing
 
 
 def names(folder: Path) -> list[str]:
@@ -88,5 +88,18 @@ def test_others_may_read_what_a_plain_file_would_let_them_read(tmp_path: Path) -
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     write_whole(tmp_path / "file", "x")
-    with pytest.raises(UserError, match=r"cannot write .*file/a: .*choose a place"):
+    with pytest.raises(UserError, match=r"file/a: cannot be written \(.*\); choose a place"):
         write_whole(tmp_path / "file" / "a", "y")
+
+
+def test_an_error_of_the_disk_says_what_failed_and_the_fix() -> None:
+    with (
+        pytest.raises(UserError, match=r"^the letter could not be kept \(No space left on device\); make room$"),
+        writing("the letter could not be kept", "make room"),
+    ):
+        raise OSError(28, "No space left on device", "a/b")
+
+
+def test_only_an_error_of_the_disk_is_the_users() -> None:
+    with pytest.raises(ValueError, match="a bug"), writing("it", "mend it"):
+        raise ValueError("a bug")

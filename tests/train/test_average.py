@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tiny_run import Run, configured, fingerprint, make_model
 
 from sightline.errors import UserError
+from sightline.models import store
 from sightline.models.store import weights
 from sightline.train.average import Snapshots
 from sightline.train.events import Validated
@@ -56,6 +58,15 @@ def test_only_those_that_a_checkpoint_may_name_stay(tmp_path: Path) -> None:
         assert there == set(kept) | set(after), "the last checkpoint names `kept`, the next one `after`"
         kept = after
     assert kept == (3, 4)
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise SafetensorError("No space left on device")
+
+    monkeypatch.setattr(store, "save_file", full)
+    with pytest.raises(UserError, match=r"the weights of update 6 could not be written \(No space left on device\); make room"):
+        Snapshots(tmp_path, 2).keep(make_model(), 6)
 
 
 def test_a_lost_snapshot_is_told(tmp_path: Path) -> None:

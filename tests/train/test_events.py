@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sightline.errors import UserError
 from sightline.train.checkpoint import Progress
 from sightline.train.events import Event, Finished, JsonLines, Skipped, Started, Stepped, TensorBoard, Validated, both
 
@@ -67,6 +68,16 @@ def test_a_new_run_begins_an_empty_file(tmp_path: Path) -> None:
     path.write_text("from another life\n")
     JsonLines(path, Progress())
     assert path.read_text() == ""
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tell = JsonLines(tmp_path / "metrics.jsonl", Progress())
+    (tmp_path / "metrics.jsonl").unlink()
+    (tmp_path / "metrics.jsonl").mkdir()
+    with pytest.raises(UserError, match=r"metrics\.jsonl: a line could not be added \(.*\); make room"):
+        tell(STEPPED)
+    with pytest.raises(UserError, match=r"metrics\.jsonl: could not be written anew \(.*\); make room"):
+        JsonLines(tmp_path / "metrics.jsonl", Progress())
 
 
 def test_both_hear_everything_in_order() -> None:

@@ -22,12 +22,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sightline.config import from_dict, to_dict
-from sightline.data.encoded_writer import sync_folder
 from sightline.errors import UserError
 from sightline.models.build import build
 from sightline.models.config import ModelConfig
 from sightline.models.seq2seq import LanguageModel, Seq2Seq
-from sightline.text.files import write_whole
+from sightline.text.files import open_to_others, sync_folder, write_whole, writing
 from sightline.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -71,8 +70,12 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def write_tensors(path: Path, named: Mapping[str, Tensor]) -> None:
-    """A safetensors file, on disk for sure."""
-    save_file({name: tensor.detach().contiguous() for name, tensor in named.items()}, path)
+    """A safetensors file, on disk for sure. An OSError where there is no room or no permission."""
+    try:
+        save_file({name: tensor.detach().contiguous() for name, tensor in named.items()}, path)
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
+    open_to_others(path)
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -89,17 +92,16 @@ def save(
     """Write a model folder whole, then put it in the place of the one before."""
     making = _beside(folder, "new")
     try:
-        shutil.rmtree(making, ignore_errors=True)  # what was being made when an earlier process was killed
-        making.mkdir(parents=True)
-        write_tensors(making / "model.safetensors", weights(model))
-        for name, tokenizer in _named(tokenizers).items():
-            tokenizer.save(making / name)
-        write_whole(making / "config.json", _config_text(config, tokenizers, languages))
-        write_whole(making / "README.md", card)
-        write_whole(making / "history.jsonl", history)
-        _replace(making, folder)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{folder}: the model could not be written ({error}); the one before it is still there") from error
+        with writing(f"{folder}: the model could not be written", "make room; the one before it is still there"):
+            shutil.rmtree(making, ignore_errors=True)  # what was being made when an earlier process was killed
+            making.mkdir(parents=True)
+            write_tensors(making / "model.safetensors", weights(model))
+            for name, tokenizer in _named(tokenizers).items():
+                tokenizer.save(making / name)
+            write_whole(making / "config.json", _config_text(config, tokenizers, languages))
+            write_whole(making / "README.md", card)
+            write_whole(making / "history.jsonl", history)
+            _replace(making, folder)
     finally:
         shutil.rmtree(making, ignore_errors=True)
 
@@ -159,6 +161,11 @@ def load(path: str | Path) -> Stored:
     record = _read_config(folder / "config.json")
     config = from_dict(ModelConfig, record["model"], origin=str(folder / "config.json"))
     tokenizers = _read_tokenizers(folder, record["tokenizers"])
+    if (sizes := [tokenizer.size for tokenizer in tokenizers]) != record["vocabularies"]:
+        raise UserError(
+            f"{folder / 'config.json'}: vocabularies is {record['vocabularies']}, but the tokenizers beside it have {sizes}; "
+            "take the folder from a backup"
+        )
     source, target = record["languages"]
     model = build(config, tokenizers[0].size, tokenizers[1].size)
     load_weights(model, folder / "model.safetensors")

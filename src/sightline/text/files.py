@@ -13,27 +13,33 @@ from sightline.errors import UserError
 
 
 @contextmanager
+def writing(what: str, fix: str) -> Iterator[None]:
+    """Around what writes: an error of the disk, full or not ours to write on, becomes one that says what failed and the fix."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{what} ({error.strerror or error}); {fix}") from error
+
+
+@contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file to write; it takes the name `path` only when the block ends without an error."""
     path = Path(path)
-    try:
+    with writing(f"{path}: cannot be written", "choose a place you may write to"):
         path.parent.mkdir(parents=True, exist_ok=True)
         # The same directory, because a rename is only atomic within one file system.
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}; choose a place you may write to") from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files that only their owner may read; give what a plain open() would have given.
-        os.chmod(temporary, 0o666 & ~_umask())
+        open_to_others(temporary)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_directory(path.parent)
+    sync_folder(path.parent)
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
@@ -42,18 +48,18 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
-def _umask() -> int:
-    """The process's mask for new files; the system tells it only by setting it."""
-    mask = os.umask(0o077)
+def open_to_others(path: str | Path) -> None:
+    """Let those read a file who may read what a plain open() makes: whoever makes it in another way locks them out."""
+    mask = os.umask(0o077)  # the system tells the mask for new files only by setting it
     os.umask(mask)
-    return mask
+    os.chmod(path, 0o666 & ~mask)
 
 
-def _sync_directory(directory: Path) -> None:
-    """Make the new name itself survive a power cut, where the system can (Windows cannot open directories)."""
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut, as the files' contents do, where the system can open a folder at all."""
     if os.name != "posix":
         return
-    handle = os.open(directory, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -10,8 +10,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from sightline.data.encoded_writer import sync_folder
 from sightline.models.store import load_weights, weights, write_tensors
+from sightline.text.files import sync_folder, writing
+from sightline.train.checkpoint import MAKE_ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,12 @@ class Snapshots:
         """Write this one; the same update written twice holds the same numbers."""
         if self.count < 2:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        making = self.folder / ".making"
-        write_tensors(making, weights(model))
-        os.replace(making, self._path(update))
-        sync_folder(self.folder)
+        with writing(f"{self.folder}: the weights of update {update} could not be written", MAKE_ROOM):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            making = self.folder / ".making"
+            write_tensors(making, weights(model))
+            os.replace(making, self._path(update))
+            sync_folder(self.folder)
 
     def after(self, kept: tuple[int, ...], update: int) -> tuple[int, ...]:
         """Which ones count once there is one of this update."""

@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from sightline.data.encoded_writer import sync_folder
 from sightline.errors import UserError
 from sightline.models.store import load_weights, weights, write_tensors
-from sightline.text.files import write_whole
+from sightline.text.files import sync_folder, write_whole, writing
 
 MANIFEST, PROGRESS = "manifest.json", "progress.json"
+MAKE_ROOM = "make room, then start the same command again: it goes on from the last checkpoint"
 Tensors: TypeAlias = Mapping[str, Mapping[str, Tensor]]  # file stem -> named tensors
 
 
@@ -87,13 +86,8 @@ class Checkpoints:
 
     def save(self, progress: Progress, tensors: Tensors) -> None:
         """Write one whole, then let the older ones go."""
-        try:
+        with writing(f"{self.folder}: no checkpoint could be written", MAKE_ROOM):
             self._save(progress, tensors)
-        except (OSError, SafetensorError) as error:
-            raise UserError(
-                f"{self.folder}: no checkpoint could be written ({error}); the last one is still there: "
-                "make room, then start the same command again"
-            ) from error
 
     def _save(self, progress: Progress, tensors: Tensors) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from sightline.text.files import write_whole
-from sightline.train.checkpoint import Progress
+from sightline.text.files import write_whole, writing
+from sightline.train.checkpoint import MAKE_ROOM, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,13 @@ class JsonLines:
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self.path = path
-        lines = path.read_bytes().split(b"\n")[: progress.events] if path.exists() else []
-        write_whole(path, b"".join(line + b"\n" for line in lines if line))
+        with writing(f"{path}: could not be written anew", MAKE_ROOM):
+            lines = path.read_bytes().split(b"\n")[: progress.events] if path.exists() else []
+            write_whole(path, b"".join(line + b"\n" for line in lines if line))
 
     def __call__(self, event: Event) -> None:
         record = {"event": type(event).__name__.lower(), **{name: _plain(value) for name, value in asdict(event).items()}}
-        with self.path.open("a", encoding="utf-8") as file:
+        with writing(f"{self.path}: a line could not be added", MAKE_ROOM), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record, allow_nan=False) + "\n")
 
 
