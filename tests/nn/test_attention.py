@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sightline.nn.attention import Attention, MultiHead, attend, twin, watch
-from sightline.nn.masks import causal, lengths_mask, over_keys
+from sightline.nn.masks import causal, over_keys
 from sightline.nn.noise import Noise
 from sightline.nn.positions import Alibi
 from sightline.nn.scores import Additive, Bilinear, Score, dot, make_score, scaled_dot
@@ -127,7 +127,6 @@ def test_heads_must_share_the_channels_evenly() -> None:
 
 
 def test_masks() -> None:
-    assert lengths_mask(torch.tensor([2, 0, 3]), 3).int().tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, 1]]
     assert over_keys(MASK).shape == (2, 1, 1, 5)
     assert causal(1, 7) is None
     whole, cached = causal(3, 3), causal(2, 3)

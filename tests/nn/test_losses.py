@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sightline.nn import output_loss
-from sightline.nn.losses import cross_entropy
+from sightline.nn.losses import cross_entropy, uniform_share
 from sightline.nn.output_loss import output_cross_entropy
 
 ROWS, DIM, VOCABULARY = 7, 6, 11
@@ -37,7 +37,7 @@ def test_others_spreads_over_the_other_words_only(parts: tuple[Tensor, Tensor, T
     wanted = torch.full((ROWS, VOCABULARY), smoothing / (VOCABULARY - 1))
     wanted[range(ROWS), targets] = 1 - smoothing
     expected = -(wanted * logits.log_softmax(-1)).sum()
-    torch.testing.assert_close(cross_entropy(logits, targets, smoothing, "others"), expected)
+    torch.testing.assert_close(cross_entropy(logits, targets, uniform_share(smoothing, "others", VOCABULARY)), expected)
     torch.testing.assert_close(output_cross_entropy(features, weight, targets, smoothing, "others"), expected)
 
 

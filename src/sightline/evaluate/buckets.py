@@ -9,7 +9,6 @@ import numpy as np
 
 from sightline.errors import UserError
 from sightline.evaluate.bootstrap import RESAMPLES, SEED
-from sightline.evaluate.metrics import sentence_statistics
 from sightline.evaluate.score import Score, Statistics
 from sightline.evaluate.significance import difference
 
@@ -52,16 +51,6 @@ def score_by_length(
 ) -> list[Score]:
     """One system's score in each bucket."""
     return [_within(statistics, bucket).score(resamples, seed) for bucket in buckets]
-
-
-def bleu_by_length(
-    sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str], count: int = QUARTILES
-) -> list[tuple[Bucket, Score]]:
-    """BLEU in each bucket of source length."""
-    if len(sources) != len(hypotheses):
-        raise UserError(f"{len(sources)} sources but {len(hypotheses)} translations; give one line for each")
-    buckets = length_buckets(sources, count)
-    return list(zip(buckets, score_by_length(sentence_statistics(hypotheses, references), buckets), strict=True))
 
 
 def difference_in_bucket(

@@ -11,15 +11,15 @@ from torch import Tensor
 SmoothingKind: TypeAlias = Literal["uniform", "others"]
 
 
-def cross_entropy(
-    logits: Float[Tensor, "N V"], targets: Int[Tensor, " N"], smoothing: float = 0.0, kind: SmoothingKind = "uniform"
-) -> Float[Tensor, ""]:
-    """Summed over tokens, in fp32; the caller divides by the tokens of the whole update.
+def uniform_share(smoothing: float, kind: SmoothingKind, vocabulary: int) -> float:
+    """What `cross_entropy` must spread so that the target's probability is spread as `kind` says.
 
     `uniform` takes a share from the target and spreads it over the whole vocabulary, target included, as PyTorch does.
     `others` spreads it over the other words only, which is the same with a slightly larger share.
     """
-    if kind == "others":
-        vocabulary = logits.size(-1)
-        smoothing = smoothing * vocabulary / (vocabulary - 1)
-    return F.cross_entropy(logits.float(), targets, reduction="sum", label_smoothing=smoothing)
+    return smoothing if kind == "uniform" else smoothing * vocabulary / (vocabulary - 1)
+
+
+def cross_entropy(logits: Float[Tensor, "N V"], targets: Int[Tensor, " N"], share: float = 0.0) -> Float[Tensor, ""]:
+    """Summed over tokens, in fp32; the caller divides by the tokens of the whole update."""
+    return F.cross_entropy(logits.float(), targets, reduction="sum", label_smoothing=share)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 from torch import Tensor
-
-
-def lengths_mask(lengths: Int[Tensor, " B"], size: int) -> Bool[Tensor, "B {size}"]:
-    """True for the first `lengths` places of every row."""
-    return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 
 def over_keys(mask: Bool[Tensor, "B S"]) -> Bool[Tensor, "B 1 1 S"]:

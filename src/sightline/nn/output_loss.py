@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from sightline.nn.losses import SmoothingKind, cross_entropy
+from sightline.nn.losses import SmoothingKind, cross_entropy, uniform_share
 
 BLOCK = 1 << 20  # logits at a time: 4 MB in fp32
 
@@ -28,8 +28,7 @@ def output_cross_entropy(
     """`cross_entropy` of the logits `features · weightᵀ`, summed over tokens; products in autocast's precision."""
     device = features.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
-    if kind == "others":
-        smoothing = smoothing * len(weight) / (len(weight) - 1)
+    smoothing = uniform_share(smoothing, kind, len(weight))
     if torch.is_grad_enabled():
         loss: Tensor = _OutputCrossEntropy.apply(features, weight, targets, smoothing, dtype)  # type: ignore[no-untyped-call]
         return loss

@@ -79,7 +79,7 @@ class Learned(nn.Module):
         if end > self.table.num_embeddings:
             raise UserError(
                 f"{end} tokens are more than the {self.table.num_embeddings} positions that this model has learned; "
-                "shorten the text, or train with a larger model.max_length"
+                "shorten the text, or train a model with more"
             )
         return x + self.table.weight[offset:end].to(x.dtype)
 
