@@ -33,6 +33,11 @@ class OptimiserConfig:
             raise ValueError(f"learning_rate={self.learning_rate} must be above 0")
         if self.warmup < 0 or self.clip < 0 or self.weight_decay < 0:
             raise ValueError("warmup, clip and weight_decay must not be negative")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must lie in [0, 1)")
+        if self.epsilon <= 0:
+            raise ValueError(f"epsilon={self.epsilon} must be above 0")
 
 
 @dataclass(frozen=True)
@@ -88,3 +93,7 @@ class RunConfig:
     model: ModelConfig = field(default_factory=ModelConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 1 << 63:
+            raise ValueError(f"seed={self.seed} must lie in [0, 2^63)")
