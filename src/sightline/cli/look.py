@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from sightline.data.pairs import BadLine
 
 Reading = Literal["while_writing", "after_reading"]
+READING = "Weights of the step that writes a word, or of the step after it, which reads it."
 
 
 def look(
     model: Annotated[Path, typer.Argument(help="Model folder, or the run folder around it.")],
     text: Annotated[str, typer.Argument(help="A sentence of the source language.")],
     target: Annotated[str | None, typer.Option(help="Its translation; else the model's own.")] = None,
-    layer: Annotated[int, typer.Option(help="Of the decoder, from 0; -1 is the last.")] = -1,
+    layer: Annotated[int, typer.Option(help="Which decoder layer, counted from 0; -1 is the last.")] = -1,
     head: Annotated[int | None, typer.Option(help="From 0; else the mean of all heads.")] = None,
-    reading: Annotated[Reading, typer.Option(help="Where it looks while writing a word, or after reading it.")] = "while_writing",
+    reading: Annotated[Reading, typer.Option(help=READING)] = "while_writing",
     as_json: Annotated[bool, typer.Option("--json", help="Every layer and head, as JSON.")] = False,
 ) -> None:
     """Draw what each word of a translation looks at."""
@@ -45,9 +46,9 @@ def look(
 def align(
     model: Annotated[Path, typer.Argument(help="Model folder, or the run folder around it.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Pairs: .tsv, .jsonl, two line-aligned files, or -.")],
-    layer: Annotated[int, typer.Option(help="Of the decoder, from 0; -1 is the last.")] = -1,
+    layer: Annotated[int, typer.Option(help="Which decoder layer, counted from 0; -1 is the last.")] = -1,
     head: Annotated[int | None, typer.Option(help="From 0; else the mean of all heads.")] = None,
-    reading: Annotated[Reading, typer.Option(help="Which row of attention a word is read from.")] = "after_reading",
+    reading: Annotated[Reading, typer.Option(help=READING)] = "after_reading",
 ) -> None:
     """Word alignment out of attention: a line of links source-target (Pharaoh format, from 0) for each pair."""
     from sightline.api import load
@@ -57,7 +58,7 @@ def align(
 
     opened = load(model)
     pairs = read_pairs(files, *opened.languages, bad=_refuse)
-    for explanation in opened.explain_all((pair.source, pair.target) for pair in pairs):
+    for explanation in opened.explain_pairs((pair.source, pair.target) for pair in pairs):
         print(pharaoh_line(alignments(explanation, explanation.cross(layer), head, reading)))
 
 
