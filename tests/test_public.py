@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +14,11 @@ import pytest
 import sightline
 
 HELP = "import sys\nfrom sightline.cli import main\nsys.argv = ['sightline', *sys.argv[1:]]\n"
+# Programs are written against these: taking one away breaks them, and adding one is a promise.
+NAMES = [
+    "Candidate", "Explanation", "Hypothesis", "Model", "Outcome", "PairScore", "Request", "SampleOptions", "SearchOptions",
+    "Translation", "UserError", "load", "train_model",
+]  # fmt: skip
 WITHOUT_TORCH = "import atexit, os, sys\natexit.register(lambda: 'torch' in sys.modules and os._exit(99))\n"
 
 
@@ -31,8 +36,7 @@ def from_elsewhere(path: Path) -> set[str]:
 
 
 def test_public_names_are_sorted_and_there() -> None:
-    assert list(sightline.__all__) == sorted(set(sightline.__all__))
-    assert {"UserError", "load"} <= set(sightline.__all__)
+    assert list(sightline.__all__) == NAMES == sorted(NAMES)
     assert all(getattr(sightline, name) is not None for name in sightline.__all__)
 
 
@@ -72,12 +76,16 @@ def test_the_help_of_every_command_loads_no_torch() -> None:
     assert "--help" in done.stdout
 
 
-@pytest.mark.slow
+def processor_seconds() -> float:
+    """What all children that have ended took; waiting for a processor that another program has is not counted."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_help_is_there_at_once() -> None:
-    # The best of several: another program's load is not ours.
     times = []
-    for _ in range(7):
-        began = time.perf_counter()
-        run(HELP + "sys.exit(main())", "--help")
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.3
+    for _ in range(5):
+        before = processor_seconds()
+        assert run(HELP + "sys.exit(main())", "--help").returncode == 0
+        times.append(processor_seconds() - before)
+    assert min(times) < 0.3, times
