@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +14,19 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+from sightline.cli.words import split_words
+from sightline.config import load
+from sightline.config.kinds import dotted_keys
+from sightline.decode.options import SampleOptions, SearchOptions
+from sightline.errors import UserError
+from sightline.presets import AUTOMATIC, preset
+from sightline.runs.request import Request
+from sightline.train.config import RunConfig
+
 SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TOML_BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SEPARATORS = {"|", "||", "&&", ";", "&", "(", ")"}
+TO_BE_WRITTEN = {"model.decoder.score=cosine"}  # what docs/extending.md teaches its reader to add
 REDIRECTIONS = {"<", ">", ">>", "<<<"}
 
 
@@ -60,22 +73,38 @@ def arguments(command: list[str], program: str) -> list[str] | None:
     return None
 
 
-def check(command: Any, words: list[str], parent: Any = None) -> None:
-    """Parse as the program would, without running anything; raises where it would complain of its usage."""
+def check(command: Any, words: list[str], parent: Any = None) -> dict[str, Any]:
+    """Parse as the program would, without running anything; raises where it would complain of its usage. What was given."""
     context = typer.Context(command, info_name="sightline", parent=parent)
     is_group = isinstance(command, TyperGroup)
     context.allow_interspersed_args = not is_group
     values, rest, _ = command.make_parser(context).parse_args(args=list(words))
     if values.get("help") or values.get("version"):
-        return
+        return {}
     if is_group:
         assert rest, "no subcommand"
         assert rest[0] in command.commands, f"there is no command {rest[0]}"
-        check(command.commands[rest[0]], rest[1:], context)
-        return
+        return check(command.commands[rest[0]], rest[1:], context)
     assert not rest, f"too many arguments: {rest}"
     missing = [parameter.name for parameter in command.params if parameter.required and not values.get(parameter.name)]
     assert not missing, f"missing: {missing}"
+    return dict(values)
+
+
+def check_settings(command: str, values: dict[str, Any]) -> int:
+    """Take every `key=value` as the command would; raises where it would complain. How many there are."""
+    words = [*(values.get("words") or []), *(values.get("changes") or [])]
+    changes = [change for change in split_words(words)[1] if change not in TO_BE_WRITTEN]
+    match command:
+        case "train":
+            Request(values.get("preset") or AUTOMATIC, None, ("source=fr", "target=en", *changes)).config()
+        case "demo":
+            Request("demo", None, tuple(changes)).config()
+        case "translate" | "evaluate":
+            load(SampleOptions if values.get("sample") else SearchOptions, None, changes)
+        case _:
+            assert not changes, f"{command} takes no settings: {changes}"
+    return len(changes)
 
 
 def test_the_readme_begins_with_the_two_commands(repository: Path) -> None:
@@ -102,17 +131,59 @@ def test_every_command_of_sightline_parses(repository: Path) -> None:
     from sightline.cli import app
 
     whole = typer.main.get_command(app)
-    count = 0
+    count = settings = 0
     for path in documents(repository):
         for command in commands(path.read_text("utf-8")):
             words = arguments(command, "sightline")
             if words is not None:
                 count += 1
                 try:
-                    check(whole, words)
+                    settings += check_settings(words[0], check(whole, words))
                 except Exception as error:
                     pytest.fail(f"{path.relative_to(repository)}: {shlex.join(command)}: {error}")
     assert count >= 5
+    assert settings >= 20
+
+
+@pytest.mark.parametrize(
+    ("command", "values"),
+    [
+        ("train", {"words": ["a.tsv", "model.layers=2"]}),
+        ("train", {"words": ["train.tokens=many"]}),
+        ("train", {"words": ["model.dropout=0.1"], "preset": "huge"}),
+        ("train", {"words": ["data.tokenizer.joint=false"]}),  # while model.tie is "all"
+        ("demo", {"changes": ["train.max_minutes=0"]}),
+        ("translate", {"words": ["in.txt", "temperature=0.8"]}),
+        ("translate", {"words": ["in.txt", "beam=8"], "sample": True}),
+        ("evaluate", {"changes": ["beam=0"]}),
+    ],
+)
+def test_settings_that_cannot_be_typed_are_seen(command: str, values: dict[str, Any]) -> None:
+    with pytest.raises(UserError):
+        check_settings(command, values)
+
+
+def test_the_annotated_configuration_is_the_preset_tiny_and_names_every_key(repository: Path, tmp_path: Path) -> None:
+    page = repository / "docs" / "configuration.md"
+    (text,) = TOML_BLOCK.findall(page.read_text("utf-8"))
+    (tmp_path / "run.toml").write_text(text, "utf-8")
+    tiny = preset("tiny")
+    assert load(RunConfig, tmp_path / "run.toml") == replace(
+        tiny, source="fr", target="en", data=replace(tiny.data, train=("memory.tsv",))
+    )
+    named = set(keys(tomllib.loads(text)))
+    # Of a recurrent encoder or decoder, what the Transformer above has not, stands in a comment.
+    for table, comment in re.findall(r"^\[(model\.\w+)\]\nkind = \S+ +# (.*)$", text, re.MULTILINE):
+        named |= {f"{table}.{word}" for word in re.findall(r"\w+", comment)}
+    assert not set(dotted_keys(RunConfig)) - named
+
+
+def keys(table: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Every key of a TOML file, dotted."""
+    for name, value in table.items():
+        yield above + name
+        if isinstance(value, dict):
+            yield from keys(value, f"{above}{name}.")
 
 
 @pytest.fixture
