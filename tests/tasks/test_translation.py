@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -16,7 +19,8 @@ from sightline.models.config import ModelConfig, TransformerConfig
 from sightline.models.seq2seq import Seq2Seq
 from sightline.nn.noise import Noise
 from sightline.tasks.interface import Task
-from sightline.tasks.translation import TranslationTask, make_batch, padded, real_features
+from sightline.tasks.translation import SIDES, TranslationTask, make_batch, padded, real_features
+from sightline.text.bpe_dropout import coins
 from sightline.text.learn import learn
 from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
@@ -121,24 +125,41 @@ def test_noise_reaches_the_model(corpus: EncodedCorpus, model: Seq2Seq) -> None:
 
 
 def cuts(task: TranslationTask, epoch: int) -> list[list[int]]:
-    return [list(map(int, task._cut(task.corpus.source(i), 0, i, epoch))) for i in range(len(task.corpus))]
+    return [list(map(int, row)) for row in task._cut("source", np.arange(len(task.corpus)), epoch)]
 
 
-def test_bpe_dropout_cuts_anew_by_epoch_and_sample_alone(corpus: EncodedCorpus, tokenizer: Tokenizer) -> None:
-    def dropping() -> TranslationTask:
-        return TranslationTask(corpus, order(corpus), bpe_dropout=0.5, tokenizers=(tokenizer, tokenizer))
+def test_bpe_dropout_cuts_anew_by_seed_epoch_and_sample_alone(corpus: EncodedCorpus, tokenizer: Tokenizer) -> None:
+    def dropping(seed: int = 1) -> TranslationTask:
+        return TranslationTask(corpus, order(corpus), bpe_dropout=0.5, tokenizers=(tokenizer, tokenizer), seed=seed)
 
     first = cuts(dropping(), 0)
     assert first == cuts(dropping(), 0)
     assert first != cuts(dropping(), 1)
+    assert first != cuts(dropping(seed=2), 0)
+    backwards = dropping()._cut("source", np.arange(len(TEXTS))[::-1].copy(), 0)
+    assert [list(row) for row in backwards] == first[::-1], "whatever stands beside it"
     assert first != cuts(TranslationTask(corpus, order(corpus)), 0)
     assert [tokenizer.decode(ids) for ids in first] == TEXTS
 
 
-def test_the_sides_are_cut_by_numbers_of_their_own(corpus: EncodedCorpus, tokenizer: Tokenizer) -> None:
-    task = TranslationTask(corpus, order(corpus), bpe_dropout=0.5, tokenizers=(tokenizer, tokenizer))
-    both = [[list(task._cut(corpus.source(i), side, i, 0)) for i in range(5)] for side in (0, 1)]
-    assert both[0] != both[1]
+def test_no_two_cuts_draw_from_one_series_of_numbers(
+    corpus: EncodedCorpus, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither seeds nor epochs, samples and sides: not even a part of the series, begun earlier or later, is the same."""
+    keys: list[int] = []
+
+    def note(self: Tokenizer, text: str, rate: float, key: int) -> list[int]:
+        keys.append(key)
+        return []
+
+    monkeypatch.setattr(Tokenizer, "encode_with_dropout", note)
+    for seed in range(4):
+        task = TranslationTask(corpus, order(corpus), bpe_dropout=0.5, tokenizers=(tokenizer, tokenizer), seed=seed)
+        for epoch, name in itertools.product(range(3), SIDES):
+            task._cut(name, np.arange(len(TEXTS)), epoch)
+    assert len(keys) == 4 * 3 * 2 * len(TEXTS)
+    drawn = [coin for key in keys for coin in itertools.islice(coins(key), 50)]
+    assert len(set(drawn)) == len(drawn)
 
 
 def test_a_loss_under_bpe_dropout_is_finite_and_still_weighed_by_the_usual_length(
@@ -166,3 +187,16 @@ def test_bpe_dropout_cuts_no_finer_than_a_model_can_read(corpus: EncodedCorpus, 
 def test_bpe_dropout_without_tokenizers_is_a_mistake(corpus: EncodedCorpus) -> None:
     with pytest.raises(ValueError, match="BPE-dropout needs the tokenizers"):
         TranslationTask(corpus, order(corpus), bpe_dropout=0.1)
+
+
+def test_its_fingerprint_is_that_of_the_samples(corpus: EncodedCorpus, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    def other(vocabulary: int, last: list[int]) -> EncodedCorpus:
+        folder = tmp_path / f"{vocabulary} {last}"
+        rows = {name: Rows.of([list(corpus.row(name, i)) for i in range(5)] + [last], vocabulary) for name in SIDES}
+        with CorpusWriter(folder, dict.fromkeys(SIDES, Side(tokenizer.fingerprint, vocabulary)), ["x"]) as writer:
+            writer.append(rows, [0] * 6, range(6))
+        return EncodedCorpus(folder)
+
+    prints = [TranslationTask(other(300, last), order(corpus)).fingerprint for last in ([5], [6], [5, 6])]
+    assert len({*prints, TranslationTask(corpus, order(corpus)).fingerprint}) == 4
+    assert TranslationTask(EncodedCorpus(corpus.folder), order(corpus), 0.1).fingerprint == corpus.fingerprint

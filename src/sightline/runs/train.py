@@ -120,7 +120,14 @@ class _Run:
         data, train, longest = self.prepared.train, self.config.train, self.config.model.max_length - 1
         order = BatchOrder(data.source_lengths, data.target_lengths, train.tokens, self.config.seed, name=data.origin)
         return TranslationTask(
-            data, order, train.smoothing, train.smoothing_kind, train.bpe_dropout, self.prepared.tokenizers, longest
+            data,
+            order,
+            train.smoothing,
+            train.smoothing_kind,
+            train.bpe_dropout,
+            self.prepared.tokenizers,
+            longest,
+            self.config.seed,
         )
 
     def _keep(self, model: nn.Module, figures: Mapping[str, float], update: int) -> None:

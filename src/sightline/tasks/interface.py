@@ -15,6 +15,11 @@ from sightline.nn.noise import Noise
 class Task(Protocol):
     """Numbered samples, an order to take them in, and a loss."""
 
+    @property
+    def fingerprint(self) -> str:
+        """Of all samples: weights trained on some are not trained on with others in their place."""
+        ...
+
     def batches(self, epoch: int) -> int:
         """How many batches this epoch has."""
         ...

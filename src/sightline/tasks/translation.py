@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from sightline.nn.losses import SmoothingKind
 from sightline.nn.noise import Noise
 from sightline.nn.output_loss import output_cross_entropy
 from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
+
+SideName: TypeAlias = Literal["source", "target"]
+SIDES: tuple[SideName, SideName] = ("source", "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def real_features(model: Seq2Seq, batch: Batch, noise: Noise | None) -> Float[Te
 class TranslationTask:
     """An encoded corpus of pairs as training material.
 
-    `longest`: the most pieces that BPE-dropout may cut a sentence into, for a model that can read no more.
+    `longest`: the most pieces that BPE-dropout may cut a sentence into, for a model that can read no more. `seed`: of its cuts.
     """
 
     def __init__(
@@ -76,13 +79,18 @@ class TranslationTask:
         bpe_dropout: float = 0.0,
         tokenizers: tuple[Tokenizer, Tokenizer] | None = None,
         longest: int | None = None,
+        seed: int = 1,
     ) -> None:
         if bpe_dropout and tokenizers is None:
             raise ValueError("BPE-dropout needs the tokenizers to cut the text anew")
         self.corpus, self.order = corpus, order
         self.smoothing, self.smoothing_kind = smoothing, smoothing_kind
         self.bpe_dropout, self.tokenizers = bpe_dropout, tokenizers
-        self.longest = longest
+        self.longest, self.seed = longest, seed
+
+    @property
+    def fingerprint(self) -> str:
+        return self.corpus.fingerprint
 
     def batches(self, epoch: int) -> int:
         return self.order.count(epoch)
@@ -95,9 +103,7 @@ class TranslationTask:
         return int(self.corpus.target_lengths[rows].sum()) + len(rows)
 
     def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Float[Tensor, ""]:
-        sources = [self._cut(self.corpus.source(i), 0, int(i), epoch) for i in rows]
-        targets = [self._cut(self.corpus.target(i), 1, int(i), epoch) for i in rows]
-        batch = make_batch(sources, targets).to(next(model.parameters()).device)
+        batch = make_batch(self._cut("source", rows, epoch), self._cut("target", rows, epoch)).to(next(model.parameters()).device)
         seq2seq = cast(Seq2Seq, model)
         features = real_features(seq2seq, batch, noise)
         return output_cross_entropy(features, seq2seq.head.weight, batch.targets, self.smoothing, self.smoothing_kind)
@@ -105,10 +111,17 @@ class TranslationTask:
     def origins(self, rows: NDArray[np.int64]) -> list[str]:
         return [self.corpus.origin(int(i)) for i in rows]
 
-    def _cut(self, ids: NDArray[np.integer], side: int, sample: int, epoch: int) -> Sequence[int] | NDArray[np.integer]:
-        """The sample's tokens, cut anew under BPE-dropout by (epoch, sample, side) alone."""
+    def _cut(self, name: SideName, rows: NDArray[np.int64], epoch: int) -> Sequence[Sequence[int] | NDArray[np.integer]]:
+        """One side of the samples, cut anew under BPE-dropout by (seed, epoch, sample, side) alone."""
+        usual = [self.corpus.row(name, int(i)) for i in rows]
         if self.bpe_dropout == 0 or self.tokenizers is None:
-            return ids
-        tokenizer, key = self.tokenizers[side], (epoch << 40) + (sample << 1) + side
+            return usual
+        side = SIDES.index(name)
+        # Mixed keys: those of neighbouring seeds, epochs or samples would give one series of numbers, begun at another place.
+        # The forks 0 and 1 belong to the model.
+        keys = Noise.of(self.seed, epoch, torch.from_numpy(rows)).fork(2 + side).keys.tolist()
+        return [self._cut_one(ids, self.tokenizers[side], key) for ids, key in zip(usual, keys, strict=True)]
+
+    def _cut_one(self, ids: NDArray[np.integer], tokenizer: Tokenizer, key: int) -> Sequence[int] | NDArray[np.integer]:
         cut = tokenizer.encode_with_dropout(tokenizer.decode(ids), self.bpe_dropout, key)
         return cut if self.longest is None or len(cut) <= self.longest else ids
