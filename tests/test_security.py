@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 RUN_WHAT_THEY_READ = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "imp", "runpy"}
 CONNECT = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "requests", "httpx", "httpx2", "huggingface_hub"}
+BETWEEN_PROCESSES = re.compile("(broadcast|scatter|gather|all_gather|send|recv)_object(_list)?")  # PyTorch's, which pickle
 CALLS = {"eval", "exec", "compile", "__import__", "torch.load", "torch.hub.load", "torch.jit.load", "pd.read_pickle"}
 
 
@@ -25,6 +27,10 @@ def faults(source: str, file: str) -> list[str]:
             pickles = any(word.arg == "allow_pickle" and ast.unparse(word.value) != "False" for word in node.keywords)
             if called in CALLS or pickles:
                 found.append(f"{file}:{node.lineno} calls {called}")
+        named = [node.attr] if isinstance(node, ast.Attribute) else []
+        if isinstance(node, ast.ImportFrom):
+            named = [name.name for name in node.names]
+        found += [f"{file}: {name} sends pickles" for name in named if BETWEEN_PROCESSES.fullmatch(name)]
         found += [
             f"{file}:{node.lineno} imports {name}"  # type: ignore[attr-defined]  # only statements have names here
             for name in names
@@ -49,6 +55,10 @@ def test_nothing_read_is_run_and_nothing_connects(repository: Path) -> None:
         "torch.load(path, weights_only=True)",
         "numpy.load(path, allow_pickle=True)",
         "eval(text)",
+        "dist.broadcast_object_list(box)",
+        "torch.distributed.all_gather_object(box, own)",
+        "send = dist.send_object_list",
+        "from torch.distributed import gather_object as gather",
     ],
 )
 def test_a_way_in_is_seen(source: str) -> None:
@@ -56,4 +66,7 @@ def test_a_way_in_is_seen(source: str) -> None:
 
 
 def test_what_is_safe_is_let_through() -> None:
-    assert not faults("import json\nmodel.eval()\nre.compile('x')\ntorch.compile(f)\nnp.load(p, allow_pickle=False)", "x.py")
+    assert not faults(
+        "import json\nmodel.eval()\nre.compile('x')\ntorch.compile(f)\nnp.load(p, allow_pickle=False)\ndist.broadcast(t, 0)",
+        "x.py",
+    )

@@ -12,7 +12,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from tiny_run import RECURRENT, Run, configured, fingerprint
+import torch
+from tiny_run import RECURRENT, SAMPLES, Run, configured, fingerprint, make_corpus
 
 from sightline.errors import UserError
 from sightline.train.config import RunConfig
@@ -93,11 +94,33 @@ def play(folder: Path, ranks: Ranks) -> dict[str, dict[str, object]]:
     return told
 
 
+def astray(folder: Path, ranks: Ranks) -> str:
+    """The last process alone has other data."""
+    folder.mkdir()
+    make_corpus(folder / "corpus", SAMPLES + (ranks.rank == ranks.world - 1))
+    try:
+        Run(folder / "run", SHORT, ranks)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def sent(ranks: Ranks) -> dict[str, object]:
+    """What comes from the leading process, which alone has anything to tell; tensors bit for bit."""
+    value = {"é": [1, 0.1, None, "\u2028"], "none": math.inf} if ranks.leads else None
+    whole = {"a": torch.tensor([[-0.0, 1e-45]]), "step": torch.tensor(5.0), "b": torch.tensor([3], dtype=torch.bfloat16)}
+    got = ranks.tensors_from_leader(whole if ranks.leads else {})
+    same = [(got[n].dtype, got[n].shape, got[n].signbit().tolist()) == (t.dtype, t.shape, t.signbit().tolist())
+            and torch.equal(got[n], t) for n, t in whole.items()]  # fmt: skip
+    return {"value": ranks.from_leader(value), "same": same, "names": list(got)}
+
+
 def main() -> None:
     with joined() as ranks:
         own = Path(sys.argv[1]) / f"rank {ranks.rank}"
         own.mkdir()
-        (own / "told.json").write_text(json.dumps(play(own, ranks)))
+        told = {**play(own, ranks), "astray": {"reason": astray(own / "astray", ranks)}, "sent": sent(ranks)}
+        (own / "told.json").write_text(json.dumps(told))
 
 
 if __name__ == "__main__":

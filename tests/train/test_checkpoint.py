@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_run import CONFIG, Run, configured, fingerprint
+from tiny_run import CONFIG, SAMPLES, Run, configured, fingerprint, make_corpus
 
 from sightline.errors import UserError
 from sightline.models import store
@@ -170,10 +170,36 @@ def test_a_damaged_one_is_passed_over_and_reported(how: str, tmp_path: Path) -> 
     assert fingerprint(run.loop.model) == fingerprint(whole.loop.model)
 
 
-def test_with_nothing_but_damage_a_run_begins_anew(tmp_path: Path) -> None:
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_with_nothing_but_damage_a_run_neither_begins_anew_nor_touches_what_is_there(tmp_path: Path) -> None:
     Run(tmp_path / "run", configured(max_updates=6)).go()
-    damage_tensors(tmp_path / "run" / "checkpoints" / "000000006-1")
-    assert Run(tmp_path / "run").loop.progress == replace(Progress(), precision="fp32")
+    checkpoints = tmp_path / "run" / "checkpoints"
+    shutil.copytree(checkpoints / "000000006-1", checkpoints / "000000005-0")
+    for name in ("000000006-1", "000000005-0"):
+        damage_tensors(checkpoints / name)
+    before = contents(tmp_path / "run")
+    with pytest.raises(UserError, match=r"checkpoints: all that is here is damaged: 000000006-1, 000000005-0; take .* backup"):
+        Run(tmp_path / "run")
+    assert contents(tmp_path / "run") == before
+    shutil.rmtree(checkpoints)
+    assert Run(tmp_path / "run").loop.progress.update == 0
+
+
+def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
+    first = Run(tmp_path / "run", configured(max_updates=6))
+    first.go()
+    assert first.loop.progress.data == first.task.corpus.fingerprint
+    before = contents(tmp_path / "run")
+    shutil.rmtree(tmp_path / "corpus")
+    make_corpus(tmp_path / "corpus", SAMPLES + 1)
+    with pytest.raises(UserError, match=r"run: the data in this folder is not what this run began with; put the text"):
+        Run(tmp_path / "run")
+    assert contents(tmp_path / "run") == before
+    shutil.rmtree(tmp_path / "corpus")
+    assert Run(tmp_path / "run").loop.progress.update == 6
 
 
 def test_newest_is_by_number_not_by_letter(tmp_path: Path) -> None:
@@ -184,7 +210,7 @@ def test_newest_is_by_number_not_by_letter(tmp_path: Path) -> None:
 
 
 def test_everything_comes_back_bit_for_bit(tmp_path: Path) -> None:
-    progress = Progress(7, 1, 3, 1 / 3, -0.1, 6, 2, (3, 6), 1, "why", "bf16", 11, Meter(0.1, 1e-17, 2, 3, 4.5))
+    progress = Progress(7, 1, 3, 1 / 3, -0.1, 2, (3, 6), 1, "why", "bf16", "samples", 11, Meter(0.1, 1e-17, 2, 3, 4.5))
     values = {"x": torch.tensor([1e-45, -0.0, 3.4e38]), "step": torch.tensor(5.0)}
     Checkpoints(tmp_path).save(progress, {"model": values, "optimiser": {}})
     saved = read(Checkpoints(tmp_path).latest() or Path())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +77,18 @@ def test_a_wish_to_stop_in_one_process_stops_all_and_resuming_changes_nothing(al
         assert (told["stopped"]["reason"], told["stopped"]["update"]) == ("interrupted", STOP)
         assert told["resumed"]["weights"] == told["plain"]["weights"]
     assert together[0]["resumed"]["losses"] == together[0]["plain"]["losses"][STOP:]
+
+
+def test_where_the_data_of_one_process_is_another_all_say_which_and_leave(together: list[Told]) -> None:
+    for told in together:
+        assert re.match(rf"rank {len(together) - 1}: the data there is not that of rank 0; give", told["astray"]["reason"])
+
+
+def test_what_the_leading_process_holds_comes_to_all(together: list[Told]) -> None:
+    for told in together:
+        assert told["sent"]["value"] == {"é": [1, 0.1, None, "\u2028"], "none": math.inf}
+        assert told["sent"]["same"] == [True, True, True]
+        assert told["sent"]["names"] == ["a", "step", "b"]
 
 
 def test_alone_there_is_nobody_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:

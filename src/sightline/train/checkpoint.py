@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import load_file
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from sightline.errors import UserError
 from sightline.models.store import load_weights, weights, write_tensors
 from sightline.text.files import sync_folder, write_whole, writing
+from sightline.train.ranks import Ranks
 
 MANIFEST, PROGRESS = "manifest.json", "progress.json"
 MAKE_ROOM = "make room, then start the same command again: it goes on from the last checkpoint"
@@ -49,12 +50,12 @@ class Progress:
     index: int = 0  # of the next batch in its epoch
     seconds: float = 0.0
     best: float | None = None  # the judge's figure, larger is better
-    best_update: int = 0
     since_best: int = 0  # validations
     snapshots: tuple[int, ...] = ()  # updates whose weights are kept for averaging
     skipped: int = 0  # updates in a row that were not finite
     finished: str = ""  # why, once it is
     precision: str = ""  # what "auto" came to: a machine probed again might say otherwise
+    data: str = ""  # the task's fingerprint
     events: int = 0  # told so far
     meter: Meter = Meter()
 
@@ -118,11 +119,19 @@ class Checkpoints:
                 left.unlink()
 
     def latest(self) -> Path | None:
-        """The newest whole checkpoint; damaged ones are passed over and remembered in `damaged`."""
+        """The newest whole checkpoint; damaged ones are passed over and remembered in `damaged`.
+
+        None where there is none at all. With nothing but damage, to begin anew would cost the model that came of it.
+        """
         for name in reversed(self._names()):
             if _whole(self.folder / name):
                 return self.folder / name
             self.damaged.append(name)
+        if self.damaged:
+            raise UserError(
+                f"{self.folder}: all that is here is damaged: {', '.join(self.damaged)}; take the folder from a backup, "
+                "or remove it to begin anew, which replaces the model of this run"
+            )
         return None
 
     def _names(self) -> list[str]:
@@ -140,11 +149,25 @@ def read(checkpoint: Path) -> Saved:
     """A checkpoint, from disk."""
     record = json.loads((checkpoint / PROGRESS).read_text(encoding="utf-8"))
     try:
-        record |= {"snapshots": tuple(record["snapshots"]), "meter": Meter(**record["meter"])}
-        progress = Progress(**record)
+        progress = _progress(record)
     except (KeyError, TypeError) as error:
         raise UserError(f"{checkpoint}: written by another version ({error}); go on with that one, or start afresh") from error
     return Saved(progress, {path.stem: load_file(path) for path in sorted(checkpoint.glob("*.safetensors"))})
+
+
+def _progress(record: Mapping[str, Any]) -> Progress:
+    """From what `asdict` made of it, once JSON has carried it."""
+    return Progress(**{**record, "snapshots": tuple(record["snapshots"]), "meter": Meter(**record["meter"])})
+
+
+def from_leader(saved: Saved | None, ranks: Ranks) -> Saved | None:
+    """What the leading process has read, for all processes: the others need not see its disk."""
+    stems = ranks.from_leader(None if saved is None else sorted(saved.tensors))
+    if stems is None:
+        return None
+    record = ranks.from_leader({} if saved is None else asdict(saved.progress))
+    tensors = {stem: ranks.tensors_from_leader({} if saved is None else saved.tensors[stem]) for stem in stems}
+    return Saved(_progress(record), tensors)
 
 
 def restore(saved: Saved, model: nn.Module, optimiser: torch.optim.Optimizer, ema: nn.Module | None) -> None:

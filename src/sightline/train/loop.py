@@ -27,7 +27,7 @@ from sightline.models.seq2seq import parameter_count
 from sightline.nn.noise import Noise
 from sightline.tasks.interface import Task
 from sightline.train.average import Snapshots
-from sightline.train.checkpoint import Checkpoints, Meter, Progress, everything, read, restore
+from sightline.train.checkpoint import Checkpoints, Meter, Progress, everything, from_leader, read, restore
 from sightline.train.config import RunConfig
 from sightline.train.events import Event, Finished, Listener, Skipped, Started, Stepped, Validated
 from sightline.train.optimiser import make_optimiser, make_schedule
@@ -86,13 +86,32 @@ class Loop:
 
     def _resume(self, precision: Literal["fp32", "bf16"]) -> Progress:
         """Where the newest checkpoint stands, everything put back as it was there. The leading process alone needs the disk."""
+        data = self._one_data()
         found = self.checkpoints.latest() if self.ranks.leads else None
-        saved = self.ranks.from_leader(read(found) if found else None)
-        progress = Progress(precision=self.ranks.from_leader(precision))
+        saved = from_leader(read(found) if found else None, self.ranks)
+        progress = Progress(precision=self.ranks.from_leader(precision), data=data)
         if saved is None:
             return progress
+        if saved.progress.data != data:
+            raise UserError(
+                f"{self.checkpoints.folder.parent}: the data in this folder is not what this run began with; put the text it was "
+                "prepared from back as it was, or choose another folder to begin anew"
+            )
         restore(saved, self.model, self.optimiser, self.ema)
         return saved.progress if self.config.train.precision == "auto" else replace(saved.progress, precision=precision)
+
+    def _one_data(self) -> str:
+        """The fingerprint of the data; all processes must have the same, or else all of them say so and leave."""
+        own, ranks = self.task.fingerprint, self.ranks
+        differs = own != ranks.from_leader(own)
+        astray = ranks.total(*(float(differs and rank == ranks.rank) for rank in range(ranks.world)))
+        if any(astray):
+            who = ", ".join(str(rank) for rank, one in enumerate(astray) if one)
+            raise UserError(
+                f"rank {who}: the data there is not that of rank 0; give all machines the same files and the same version, "
+                "and remove the run's data/ where it differs, so that it is prepared anew"
+            )
+        return own
 
     def _shared(self, objective: Objective) -> nn.Module:
         """The objective whose gradients are those of all processes."""
@@ -264,7 +283,7 @@ class Loop:
         if better and self.ranks.leads:
             self.keep(candidate, figures, now.update)
         if better:
-            self.progress = replace(now, best=figure, best_update=now.update, since_best=0)
+            self.progress = replace(now, best=figure, since_best=0)
         else:
             self.progress = replace(now, since_best=now.since_best + 1)
         self._lap()

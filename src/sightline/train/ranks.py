@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import TypeVar
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
 
 T = TypeVar("T")
 
@@ -47,12 +49,26 @@ class Ranks:
         self.total(0.0)
 
     def from_leader(self, value: T) -> T:
-        """What the leading process holds."""
+        """What the leading process holds, made of what JSON can say: PyTorch's own way to send values is pickle."""
         if self.world == 1:
             return value
-        box = [value]
-        dist.broadcast_object_list(box, device=torch.device("cpu"))
-        return box[0]
+        said = bytearray(json.dumps(value).encode())
+        (size,) = self.total(float(len(said)) if self.leads else 0.0)
+        letters = torch.frombuffer(said, dtype=torch.uint8) if self.leads else torch.empty(int(size), dtype=torch.uint8)
+        dist.broadcast(letters, 0)
+        heard: T = json.loads(letters.numpy().tobytes())
+        return heard
+
+    def tensors_from_leader(self, named: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The tensors that the leading process holds, in memory beside the processor; what the others give is not looked at."""
+        if self.world == 1:
+            return dict(named)
+        told = self.from_leader({name: (str(each.dtype).removeprefix("torch."), each.shape) for name, each in named.items()})
+        got = {}
+        for name, (dtype, shape) in told.items():
+            got[name] = named[name].contiguous() if self.leads else torch.empty(shape, dtype=getattr(torch, dtype))
+            dist.broadcast(got[name].view(-1).view(torch.uint8), 0)  # as bytes, which every engine can send
+        return got
 
 
 @contextmanager
