@@ -69,3 +69,9 @@ def test_the_built_in_corpus_is_french_and_english() -> None:
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(UserError, match="more than once"):
         parse_inputs(["-", "-"], "fr", "en")
+
+
+@pytest.mark.parametrize("word", ["memory.tmx", "a.CSV", "b.xlsx.gz"])
+def test_a_format_that_is_not_read_is_named_with_the_way_out(word: str) -> None:
+    with pytest.raises(UserError, match=r"is not read; save it as \.tsv"):
+        parse_inputs([word], "fr", "en")

@@ -47,6 +47,12 @@ def translate(
     if attention is not None and also:
         raise UserError("--attention shows one model, and --with makes several vote; leave one of the two out")
     files, changes = split_words(words or [])
+    for file in files:
+        if file != "-" and not Path(file).exists():
+            raise UserError(
+                f"{file}: there is no such file; text comes from a file or from standard input, "
+                f"such as: echo '{file}' | sightline translate {model}"
+            )
     sampling = read_options(SampleOptions, None, changes) if sample else None
     search = SearchOptions() if sample else read_options(SearchOptions, None, changes)
     translator = load(model, *(also or []), device=device)

@@ -28,6 +28,7 @@ BUILTIN = "builtin"
 BUILTIN_PARTS: tuple[Part, ...] = ("train", "dev", "test")
 BUILTIN_LANGUAGES = ("fr", "en")
 _SUFFIXES: dict[str, Form] = {".tsv": "tsv", ".jsonl": "jsonl"}
+_FOREIGN = (".csv", ".tmx", ".xliff", ".xlf", ".xlsx")  # what people have and would take for read
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,10 @@ def parse_inputs(words: Sequence[str], source: str, target: str) -> tuple[Input,
 def _form(word: str) -> Form:
     if word == BUILTIN or word.startswith(f"{BUILTIN}:"):
         return "builtin"
-    return _SUFFIXES.get(_unpacked(word).suffix, "lines")
+    suffix = _unpacked(word).suffix.lower()
+    if suffix in _FOREIGN:
+        raise UserError(f"{word}: {suffix} is not read; save it as .tsv (source TAB target) or .jsonl first")
+    return _SUFFIXES.get(suffix, "lines")
 
 
 def _unpacked(word: str) -> Path:

@@ -26,8 +26,9 @@ class SearchOptions:
     max_extra: int = 20  # … and these
 
     def __post_init__(self) -> None:
-        if self.beam < 1 or self.n_best < 1:
-            raise ValueError(f"beam={self.beam} and n_best={self.n_best} must be at least 1")
+        for name in ("beam", "n_best"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         if self.n_best > self.beam:
             raise ValueError(f"n_best={self.n_best} sentences cannot come out of beam={self.beam}; make the beam as large")
         if self.length_penalty < 0 or self.coverage_penalty < 0:

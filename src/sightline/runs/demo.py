@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sightline.data.grammar import Example, examples
@@ -53,13 +53,13 @@ def demonstrate(folder: Path, changes: tuple[str, ...], tell: Tell) -> bool:
         recipe_of([stored.folder], options),
         [
             *(_heatmap(picture, head.look) for picture in pictures for head in best.values()),
-            *(_heatmap(picture, best["after_reading"].look, example) for example, picture in drawn),
+            *(_heatmap(picture, _clearest(best), example) for example, picture in drawn),
         ],
         [*(System(str(head.look), head.test) for head in best.values()), _length_baseline(tested[:ALIGNED])],
     )
     write_report(report, folder)
     write_whole(folder / "report.md", to_markdown(report))
-    _show(pictures, best)
+    _show(pictures, _clearest(best))
     for system in (*report.systems, *report.aligners):
         print(*(f"{system.name}: {score}" for score in system.scores[:3]), sep="\n")
     tell(f"the report is {folder / 'report.html'}; the model is in {folder / 'model'}; try: sightline translate {folder}")
@@ -96,9 +96,13 @@ def _heatmap(picture: Explanation, look: Look, example: Example | None = None) -
     return Heatmap.of(str(look), columns, rows, weights.clip(0, 1).tolist(), sure, possible)
 
 
-def _show(pictures: Sequence[Explanation], best: dict[Reading, BestHead]) -> None:
-    """The known sentences in the terminal, as the best head reads them."""
-    look = best["after_reading"].look
+def _clearest(best: Mapping[Reading, BestHead]) -> Look:
+    """Of the two readings the one that agrees more with the gold links of dev."""
+    return min(best.values(), key=lambda head: head.dev_aer).look
+
+
+def _show(pictures: Sequence[Explanation], look: Look) -> None:
+    """The known sentences in the terminal."""
     for picture in pictures:
         print(" ".join(picture.source.words), "→", " ".join(picture.target.words))
         print(draw(picture, look.name, look.head, look.reading, shading=shading_for(sys.stdout)), end="\n\n")

@@ -55,7 +55,7 @@ class RunFolder:
             if difference := first_difference(to_dict(_binding(began)), to_dict(_binding(config))):
                 raise UserError(
                     f"{self.root}: the run in this folder began otherwise: {difference}; "
-                    "say it as it was to go on, or choose another folder to begin anew"
+                    "say it as it was to go on; to begin anew choose another folder, or remove this one"
                 )
         write_whole(self.config, dump_toml(config))
 
