@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from whole_run import CHANGES
+
+from sightline import load
+from sightline.cli import HELP
 
 
 def sightline(*words: object, text: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -81,12 +88,47 @@ def test_evaluate_reports_with_recipes(small_run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_look_and_align(small_run: Path, tmp_path: Path) -> None:
+def test_evaluate_prints_the_figure_of_the_papers_beside_those_that_ignore_case(small_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.tsv").write_text("le chat dort\tThe cat sleeps\nun chien\tA dog\n")
+    options = ("--test", tmp_path / "p.tsv", "--moses", "--lowercase", "beam=1", "max_extra=2")
+    (system,) = json.loads(sightline("evaluate", small_run, *options, "--json").stdout)["systems"]
+    found = [(score["name"], "case:lc" in score["recipe"], "moses:en" in score["recipe"]) for score in system["scores"]]
+    assert sorted(found) == [("BLEU", True, False), ("BLEU", True, True), ("TER", True, False), ("chrF2", True, False)]
+
+
+def test_a_model_that_came_without_test_pairs_must_be_given_some(small_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(small_run / "model", tmp_path / "shipped")
+    done = sightline("evaluate", tmp_path / "shipped")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"no test pairs were kept with this model; name some with --test" in done.stderr
+
+
+def test_look_draws_what_it_is_asked_for(small_run: Path) -> None:
     picture = lines(sightline("look", small_run, "le chat dort", "--target", "the cat sleeps", "--reading", "after_reading"))
     assert "after reading" in "\n".join(picture)
-    (tmp_path / "p.tsv").write_text("le chat\tthe cat\n")
-    (links,) = lines(sightline("align", small_run, tmp_path / "p.tsv"))
-    assert all(len(link.split("-")) == 2 for link in links.split())
+
+
+def test_align_links_each_word_to_the_one_it_looks_at_most(small_run: Path, tmp_path: Path) -> None:
+    pairs = [("le chat dort", "the cat sleeps"), ("", ""), ("la maison est grande", "the house is big"), ("un chien", "a dog")]
+    (tmp_path / "p.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+    found = lines(sightline("align", small_run, tmp_path / "p.tsv", "--layer", 0, "--head", 1, "--reading", "while_writing"))
+    model, expected = load(small_run), []
+    for source, target in pairs:
+        seen = model.explain(source, target)
+        most = seen.weights(seen.cross(0), 1, "while_writing").argmax(1).tolist()
+        expected.append({(word, place) for place, word in enumerate(most) if word < len(source.split())})  # else the end mark
+    assert [{tuple(map(int, link.split("-"))) for link in line.split()} for line in found] == expected
+    assert sum(map(len, expected)) >= 3
+
+
+def test_align_stops_at_a_line_that_is_no_pair(small_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.tsv").write_text("le chat\tthe cat\nno pair\nun chien\ta dog\n")
+    done = sightline("align", small_run, tmp_path / "p.tsv")
+    assert done.returncode == 1
+    assert b"p.tsv:2" in done.stderr
+    assert b"links are told apart by their line alone" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert len(done.stdout.splitlines()) <= 1  # nothing after that line
 
 
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "pharaoh", "conllu"])
@@ -95,7 +137,7 @@ def test_the_built_in_corpus_is_shown(form: str) -> None:
 
 
 def test_doctor_knows_the_machine() -> None:
-    facts = json.loads(sightline("doctor", "--json").stdout)
+    facts = json.loads(sightline("doctor", "--json", "--folder", "not/yet/there").stdout)
     assert {"PyTorch", "cores", "products, fp32", "products, bf16", "advice"} <= facts.keys()
 
 
@@ -113,6 +155,9 @@ def test_doctor_knows_the_machine() -> None:
         (("translate", "m", "--sample", "--prefixes", "p"), 1, "takes no --prefixes"),
         (("translate", "m", "--with", "n", "--attention", "a"), 1, "leave one of the two out"),
         (("look", "m", " "), 1, "no text to look at"),
+        (("train", "{}/run.toml", "-o", "{}/x"), 1, "run.toml: there is no such file; check the name"),
+        (("corpus", "-n", "-5"), 2, "Invalid value for '--count'"),
+        (("corpus", "--start", "-1"), 2, "Invalid value for '--start'"),
     ],
 )
 def test_mistakes_are_told_with_their_fix(words: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
@@ -140,3 +185,34 @@ def test_train_says_where_the_model_is(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr.decode()
     assert b"the model is in" in done.stderr
     assert (tmp_path / "run" / "model" / "config.json").exists()
+
+
+def test_the_help_has_no_line_breaks_but_between_paragraphs() -> None:
+    assert not any("\n" in paragraph for paragraph in HELP.split("\n\n"))
+
+
+def test_a_training_that_is_asked_to_leave_says_130_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
+    endless = ("train.max_updates=1000000", "train.validate_every=1000000", "train.log_every=1")
+    command = [sys.executable, "-m", "sightline", "train", "-o", str(tmp_path / "run"), *CHANGES, *endless]
+
+    def until_an_update() -> list[str]:
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+            late = threading.Timer(120, process.kill)
+            late.start()
+            assert process.stderr is not None
+            told = []
+            for line in process.stderr:
+                told.append(line)
+                if line.startswith("update ") and not told[-2].startswith("update "):
+                    process.send_signal(signal.SIGTERM)
+            late.cancel()
+        assert process.returncode == 130, told
+        assert "the same command goes on from there" in told[-1]
+        return told
+
+    assert any(line.startswith("training:") for line in until_an_update())
+    checkpoints = tmp_path / "run" / "checkpoints"
+    first = (checkpoints / "latest").read_text()
+    assert (checkpoints / first / "model.safetensors").exists()
+    assert any(line.startswith("going on after update") for line in until_an_update())
+    assert (checkpoints / "latest").read_text() != first
