@@ -46,7 +46,7 @@ def test_the_whole_demonstration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     for sentence in SENTENCES:
         assert f"{sentence} →" in shown
-    assert shown.count("after reading\n") >= len(SENTENCES)  # a picture below each
+    assert sum(line in names for line in shown.splitlines()) == len(SENTENCES)  # a picture below each, named after its head
     assert all(f"{name}: AER" in shown for name in names)
 
     # The sentences as each reading sees them; then pairs of the corpus, beside their gold links.
