@@ -49,7 +49,7 @@ $(READY): requirements.lock pyproject.toml
 	@echo "set-up 1/3: a virtual environment in .venv"
 	@rm -f $@
 	@$(PYTHON) -m venv .venv
-	@echo "set-up 2/3: the pinned requirements (some hundred megabytes, a minute or more)"
+	@echo "set-up 2/3: the pinned requirements (some hundred megabytes with a CPU build of PyTorch, a minute or more)"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
 	@echo "set-up 3/3: sightline"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .

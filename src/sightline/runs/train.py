@@ -15,6 +15,7 @@ from sightline.data.prepare import Prepared, prepare, quiet
 from sightline.errors import UserError
 from sightline.evaluate.score import Score
 from sightline.models.build import build
+from sightline.models.config import SHORTEST
 from sightline.models.seq2seq import parameter_count
 from sightline.models.store import save
 from sightline.runs.card import card
@@ -143,7 +144,7 @@ class _Run:
 def _fitting(config: RunConfig, prepared: Prepared) -> RunConfig:
     """The model reads and writes no more than it has met: a longer text is translated in parts."""
     sides = [corpus.side(name) for corpus in (prepared.train, prepared.dev) for name in ("source", "target")]
-    met = max(side.longest for side in sides) + 1  # the end mark
+    met = max(SHORTEST, max(side.longest for side in sides) + 1)  # with the end mark
     return replace(config, model=replace(config.model, max_length=min(config.model.max_length, met)))
 
 
