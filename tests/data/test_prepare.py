@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
@@ -399,20 +398,3 @@ def test_multi30k(tmp_path: Path, shared_data: Path) -> None:
     )
     held = {near_key(source) for source, _ in [*prepared.dev_texts(), *prepared.test_texts()]}
     assert not held & {near_key(source) for source, _ in train_texts(prepared)}
-
-
-def test_a_folder_with_files_of_the_users_is_left_alone(tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "a.tsv", make_pairs(40))
-    own = tmp_path / "data" / "train" / "corpus.tsv"
-    own.parent.mkdir(parents=True)
-    own.write_text("mine")
-    with pytest.raises(UserError, match="is not empty and holds no prepared data"):
-        run(tmp_path / "data", path)
-    assert own.read_text() == "mine"
-
-
-def test_a_packed_stream_that_is_cut_short_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = gzip.compress("".join(f"{a}\t{b}\n" for a, b in make_pairs(2000)).encode())
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed[: len(packed) // 2])))
-    with pytest.raises(UserError, match="standard input: cannot be read to its end"):
-        run(tmp_path / "data", "-")

@@ -48,7 +48,7 @@ def align(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Pairs: .tsv, .jsonl, two line-aligned files, or -.")],
     layer: Annotated[int, typer.Option(help="Which decoder layer, counted from 0; -1 is the last.")] = -1,
     head: Annotated[int | None, typer.Option(help="From 0; else the mean of all heads.")] = None,
-    reading: Annotated[Reading, typer.Option(help=READING)] = "after_reading",
+    reading: Annotated[Reading, typer.Option(help=READING)] = "while_writing",
 ) -> None:
     """Word alignment out of attention: a line of links source-target (Pharaoh format, from 0) for each pair."""
     from sightline.api import load

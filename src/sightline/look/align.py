@@ -41,7 +41,7 @@ class BestHead:
 
 
 def alignments(
-    explanation: Explanation, name: str, head: int | None = None, reading: Reading = "after_reading"
+    explanation: Explanation, name: str, head: int | None = None, reading: Reading = "while_writing"
 ) -> set[tuple[int, int]]:
     """Links (source word, target word) of one look, as `text.split()` counts; no link where EOS is looked at most."""
     return set(_links(explanation.weights(name, head, reading)))
