@@ -38,7 +38,7 @@ def test_a_diagonal_gives_the_diagonal() -> None:
 def test_links_are_source_first() -> None:
     maps = {"decoder.cross": looking_at([4, 0, 2], 4)}
     explanation = Explanation(sentence(4), sentence(2), maps)
-    assert alignments(explanation, "decoder.cross") == {(0, 0), (2, 1)}
+    assert alignments(explanation, "decoder.cross", reading="after_reading") == {(0, 0), (2, 1)}
     assert alignments(explanation, "decoder.cross", reading="while_writing") == {(0, 1)}
 
 
@@ -46,14 +46,14 @@ def test_many_pieces_of_a_word_count_together() -> None:
     """The largest single weight is on c, but a and b of the first word have more together."""
     source = Sentence(("▁a", "b", "▁c"), ("ab", "c"), (0, 0, 1))
     maps = {"decoder.cross": np.array([[[0, 0, 0, 1], [0.3, 0.3, 0.4, 0]]], dtype=np.float32)}
-    assert alignments(Explanation(source, sentence(1), maps), "decoder.cross") == {(0, 0)}
+    assert alignments(Explanation(source, sentence(1), maps), "decoder.cross", None, "after_reading") == {(0, 0)}
 
 
 def test_one_head_or_their_mean() -> None:
     """The largest weight of any head is on word 0, the largest mean on word 1."""
     heads = np.array([[[0, 0, 1], [0.6, 0.4, 0]], [[0, 0, 1], [0, 0.5, 0.5]]], dtype=np.float32)
     explanation = Explanation(sentence(2), sentence(1), {"decoder.cross": heads})
-    assert alignments(explanation, "decoder.cross", 0) == {(0, 0)}
+    assert alignments(explanation, "decoder.cross", 0, "after_reading") == {(0, 0)}
     assert alignments(explanation, "decoder.cross", None) == {(1, 0)}
     assert links_of_all([explanation])[Look("decoder.cross", None, "after_reading")] == [{(1, 0)}]
 
