@@ -54,7 +54,7 @@ def test_one_head_or_their_mean() -> None:
     heads = np.array([[[0, 0, 1], [0.6, 0.4, 0]], [[0, 0, 1], [0, 0.5, 0.5]]], dtype=np.float32)
     explanation = Explanation(sentence(2), sentence(1), {"decoder.cross": heads})
     assert alignments(explanation, "decoder.cross", 0, "after_reading") == {(0, 0)}
-    assert alignments(explanation, "decoder.cross", None) == {(1, 0)}
+    assert alignments(explanation, "decoder.cross", None, "after_reading") == {(1, 0)}
     assert links_of_all([explanation])[Look("decoder.cross", None, "after_reading")] == [{(1, 0)}]
 
 
