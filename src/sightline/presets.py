@@ -92,7 +92,7 @@ def demo() -> RunConfig:
         data=files,
         model=transformer(dim=128, layers=2, heads=4, hidden=512, dropout=0.0),
         optimiser=OptimiserConfig(learning_rate=0.004, warmup=150, schedule="cosine"),
-        train=TrainConfig(tokens=2048, max_updates=1500, max_minutes=4.8, validate_every=500, validate_sentences=200, average=0),
+        train=TrainConfig(tokens=2048, max_updates=1700, max_minutes=4.8, validate_every=500, validate_sentences=200, average=0),
     )
 
 

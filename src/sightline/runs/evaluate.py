@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -98,7 +98,9 @@ def _statistics(found: Sequence[str], references: Sequence[str], measure: Measur
         sentence_statistics(found, references, metric, lowercase=measure.lowercase, tokenize=measure.tokenize)
         for metric in METRICS
     ]
-    return [*counts, moses_lower_statistics(found, references, measure.moses)] if measure.moses else counts
+    if not measure.moses:
+        return counts
+    return [*counts, replace(moses_lower_statistics(found, references, measure.moses), name="BLEU, lower case, Moses tokens")]
 
 
 def _by_length(sources: Sequence[str], systems: Sequence[Statistics]) -> tuple[BucketRow, ...]:

@@ -58,7 +58,7 @@ _HUMAN_QUALITIES = tuple(adjective for adjective in ADJECTIVES if "human" in adj
 
 
 def _by_category(verbs: tuple[Verb, ...]) -> dict[str, tuple[Verb, ...]]:
-    weighted = [verb for verb in verbs for _ in range(3 if verb.lemma in FREQUENT else 1)]
+    weighted = [verb for verb in verbs for _ in range(FREQUENT.get(verb.lemma, 1))]
     return {kind: tuple(verb for verb in weighted if kind in verb.subjects) for kind in ("human", "animal")}
 
 
