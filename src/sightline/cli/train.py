@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,10 +46,21 @@ def train(
     from sightline.runs.train import train_model
 
     outcome = train_model(Request(preset, Path(configs[0]) if configs else None, tuple(changes)), out, say)
-    if outcome.interrupted:
-        raise typer.Exit(INTERRUPTED)
-    if not outcome.leads:
-        return
-    for score in outcome.scores:
-        print(score)
-    say(f"the model is in {outcome.folder.model}; try: sightline translate {out}")
+    if outcome.leads and not outcome.interrupted:
+        for score in outcome.scores:
+            print(score)
+        say(f"the model is in {outcome.folder.model}; try: sightline translate {out}")
+    _leave(INTERRUPTED if outcome.interrupted else 0)
+
+
+def _leave(code: int) -> None:
+    """End with this exit code; as one of several processes at once, without the interpreter's clean-up.
+
+    A thread of PyTorch's exchange now and then outlives that clean-up and aborts a process whose work is done and saved.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    if code:
+        raise typer.Exit(code)
