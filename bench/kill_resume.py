@@ -204,7 +204,7 @@ def main() -> int:
     parser.add_argument("--writes", type=int, default=5, help="how many at least must hit a checkpoint being written")
     parser.add_argument("--updates", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "work" / "kill_resume")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "scratch" / "kill_resume")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

@@ -155,7 +155,7 @@ def measure(folder: Path, pairs: int) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--pairs", type=int, default=10_000_000)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "work" / "prepare")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "scratch" / "prepare")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
