@@ -31,8 +31,8 @@ def test_one_text_instead_of_a_list_is_refused(model: sightline.Model) -> None:
 
 def test_a_translations_score_is_what_score_says(model: sightline.Model) -> None:
     texts, compared = ["le chat dort", "la maison est grande", "un chien"], 0
-    # Few pieces, or this model's text is never cut again as it was written.
-    options = sightline.SearchOptions(beam=20, n_best=20, max_ratio=0.0, max_extra=2)
+    # One piece, or this model's text is hardly ever cut again as it was written.
+    options = sightline.SearchOptions(beam=60, n_best=60, max_ratio=0.0, max_extra=1)
     for found in model.translate(texts, options):
         scores = model.score([(found.source, candidate.text) for candidate in found.candidates])
         for candidate, scored in zip(found.candidates, scores, strict=True):
@@ -41,7 +41,7 @@ def test_a_translations_score_is_what_score_says(model: sightline.Model) -> None
             if tuple(model.translator.tokenizers[1].encode(candidate.text.strip())) == written:
                 compared += 1
                 assert scored.total == pytest.approx(candidate.log_probability, rel=1e-5)
-    assert compared
+    assert compared >= 3
 
 
 def test_explain_shows_its_own_translation_or_a_given_one(model: sightline.Model) -> None:
