@@ -21,6 +21,7 @@ from sightline.models.store import save
 from sightline.runs.card import card
 from sightline.runs.evaluate import score_model
 from sightline.runs.folder import RunFolder
+from sightline.runs.forecast import forecast
 from sightline.runs.judge import Judge
 from sightline.runs.request import Request
 from sightline.tasks.translation import TranslationTask
@@ -67,6 +68,8 @@ def train_model(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
                 place.remember(config)
             say(f"preset {request.name_for(pairs)}; the whole configuration is in {place.config}")
             run = _Run(config, prepared, place)
+            if told := run.forecast(ranks):
+                say(told)
             reason = run.go(ranks)
         if not ranks.leads or reason == "interrupted":
             return Outcome(reason, place, ranks.leads)
@@ -104,6 +107,10 @@ class _Run:
             judge = Judge(self.prepared, self.config)
             loop = Loop(self.model, self._task(), self.config, self.precision, self.place.root, judge, self._keep, tell, ranks)
             return loop.run()
+
+    def forecast(self, ranks: Ranks) -> str:
+        """How long it will take here, in words; "" where that is not worth finding out."""
+        return forecast(self.model, self._task(), self.config, self.precision, self.place.metrics, ranks)
 
     def score(self, tell: Tell) -> tuple[Score, ...]:
         """The best model on the test pairs, told and written into its card."""

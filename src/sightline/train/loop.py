@@ -145,6 +145,18 @@ class Loop:
                     break
             return self._end(reason or "interrupted")
 
+    def rehearse(self, seconds: float, most: int) -> list[tuple[int, float]]:
+        """Make updates for about so long, at most so many, and tell nobody: the target tokens and the seconds of each.
+
+        Of a loop on a copy of a model, this says how fast the one on the model itself will be.
+        """
+        wish, made, begin = StopWish(), list[tuple[int, float]](), time.monotonic()
+        while len(made) < most and self.ranks.from_leader(time.monotonic() - begin < seconds):
+            tokens, before = self.progress.meter.tokens, time.monotonic()
+            self._update(wish)
+            made.append((self.progress.meter.tokens - tokens, time.monotonic() - before))
+        return made
+
     def _tell_start(self) -> None:
         now, damaged = self.progress, tuple(self.checkpoints.damaged)
         numbers = parameter_count(self.model)
