@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from sightline.decode.engine import EngineName
 from sightline.decode.load import load_translator
 from sightline.decode.options import SampleOptions, SearchOptions
 from sightline.decode.score import PairScore, score_pairs
@@ -25,6 +26,10 @@ class Model:
     def languages(self) -> tuple[str, str]:
         """Source and target."""
         return self.parts[0].languages
+
+    def engine(self, options: SearchOptions | None = None) -> str:
+        """What runs such a search, in words, such as "torch fp32"."""
+        return self.translator.engine(options if options is not None else SearchOptions()).recipe
 
     def translate(
         self, texts: Sequence[str], options: SearchOptions | None = None, prefixes: Sequence[str] | None = None
@@ -71,9 +76,12 @@ class Model:
         return model
 
 
-def load(*folders: str | Path, device: str = "cpu") -> Model:
-    """Open a model folder, or the run folder around it; several vote on every token."""
-    return Model(*load_translator(folders, device))
+def load(*folders: str | Path, device: str = "cpu", engine: EngineName | None = None) -> Model:
+    """Open a model folder, or the run folder around it; several vote on every token.
+
+    `engine`: "torch", "native", "ctranslate2", or "auto" for whichever is fastest here; unset: native where it can, else torch.
+    """
+    return Model(*load_translator(folders, device, engine))
 
 
 def _several(texts: Sequence[str]) -> Sequence[str]:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from sightline.decode import translate as module
+from sightline.decode import torch_engine
 from sightline.decode.options import SampleOptions, SearchOptions
 from sightline.decode.translate import Candidate, Translation, Translator
 from sightline.errors import UserError
@@ -83,7 +83,7 @@ def texts_of(found: Sequence[Translation]) -> list[str]:
 
 def test_order_and_number_of_lines_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though lines of like length share a batch."""
-    monkeypatch.setattr(module, "BATCH_TOKENS", 12)
+    monkeypatch.setattr(torch_engine, "BATCH_TOKENS", 12)
     translator = echo()
     texts = ["a", "one two three four five", "", "b c", "   ", "a b c d", "\t", "six", "c", "five four three two one"]
     found = translator.translate(texts, FINE)
@@ -270,7 +270,7 @@ def test_a_candidate_has_the_pieces_that_were_read_and_written() -> None:
 
 
 def test_a_large_vocabulary_and_beam_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BATCH_CHOICES", 4 * FINE.beam * TOKENIZER.size)
+    monkeypatch.setattr(torch_engine, "BATCH_CHOICES", 4 * FINE.beam * TOKENIZER.size)
     model = Echo()
     found = Translator(model, (TOKENIZER, TOKENIZER), 32).translate(["one two"] * 10, FINE)
     assert [len(batch) for batch in model.seen] == [4, 4, 2]

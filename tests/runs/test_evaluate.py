@@ -38,8 +38,9 @@ def test_moses_bleu_is_one_more_figure() -> None:
 
 
 def test_the_weights_are_named_by_their_hash(small_run: Path) -> None:
-    recipe = dict(recipe_of([small_run / "model"], SearchOptions(beam=2)))
+    recipe = dict(recipe_of([small_run / "model"], SearchOptions(beam=2), ["torch fp32", "native int8", "torch fp32"]))
     assert "beam=2" in recipe["search"]
+    assert recipe["engine"] == "torch fp32 and native int8"
     assert len(next(value for name, value in recipe.items() if name.startswith("weights")).removeprefix("sha256 ")) == 64
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sightline.cli.words import say, split_words
+from sightline.cli.words import DEVICE, ENGINE, say, split_words
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ def evaluate(
     moses: Annotated[bool, typer.Option(help="Also BLEU of lower-cased Moses tokens, as many papers print it.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Leave report.html and report.json in this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Annotated[str, DEVICE] = "cpu",
+    engine: Annotated[str | None, ENGINE] = None,
 ) -> None:
     """BLEU, chrF and TER with intervals and signatures, by sentence length, and significance against other models."""
     from sightline.config import load as read_options
+    from sightline.decode.engine import engine_name
     from sightline.decode.load import load_translator
     from sightline.decode.options import SearchOptions
     from sightline.evaluate.report_html import write_report
@@ -39,17 +41,20 @@ def evaluate(
     if words:
         raise UserError(f"{words[0]}: not understood here; test pairs are named with --test {words[0]}")
     options = read_options(SearchOptions, None, settings)
-    translator, (stored,) = load_translator([model], device)
+    named = engine_name(engine)
+    translator, (stored,) = load_translator([model], device, named)
     measure = Measure(lowercase, tokenize, stored.languages[1] if moses else "")
     pairs, name = _pairs(test, stored.folder, stored.languages)
     folders, contestants = [stored.folder], [Contestant(str(model), translations(translator, pairs, options))]
+    engines = [translator.engine(options).recipe]
     for path in against or []:
-        other, (found,) = load_translator([path], device)
+        other, (found,) = load_translator([path], device, named)
         folders.append(found.folder)
+        engines.append(other.engine(options).recipe)
         contestants.append(Contestant(str(path), translations(other, pairs, options)))
     # The others are the baselines: differences are read as this model's lead.
     order = [*contestants[1:], contestants[0]]
-    report = make_report(f"Evaluation of {model}", name, pairs, order, measure, recipe_of(folders, options))
+    report = make_report(f"Evaluation of {model}", name, pairs, order, measure, recipe_of(folders, options, engines))
     sys.stdout.write(to_json(report) if as_json else to_text(report))
     if out is not None:
         write_report(report, out)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from sightline.cli.words import say, split_words
+from sightline.cli.words import DEVICE, ENGINE, say, split_words
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,15 +35,19 @@ def translate(
     attention: Annotated[
         Path | None, typer.Option(help="Write every layer's and head's weights here, an object for each text.")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Annotated[str, DEVICE] = "cpu",
+    engine: Annotated[str | None, ENGINE] = None,
 ) -> None:
     """Translate lines; there are as many lines out as in. Searching takes beam=5 n_best=1 length_penalty=1 and the like."""
     from sightline.api import load
     from sightline.config import load as read_options
+    from sightline.decode.engine import engine_name
     from sightline.decode.options import SampleOptions, SearchOptions
 
     if sample and prefixes is not None:
         raise UserError("--sample draws freely and takes no --prefixes; leave one of the two out")
+    if sample and engine is not None:
+        raise UserError("--sample draws with the torch engine and takes no --engine; leave it out")
     if attention is not None and also:
         raise UserError("--attention shows one model, and --with makes several vote; leave one of the two out")
     files, changes = split_words(words or [])
@@ -55,7 +59,7 @@ def translate(
             )
     sampling = read_options(SampleOptions, None, changes) if sample else None
     search = SearchOptions() if sample else read_options(SearchOptions, None, changes)
-    translator = load(model, *(also or []), device=device)
+    translator = load(model, *(also or []), device=device, engine=engine_name(engine))
     starts = iter(_lines([str(prefixes)])) if prefixes is not None else None
     at_once = 1 if not files and sys.stdin is not None and sys.stdin.isatty() else CHUNK
     lines, number = iter(_lines(files or ["-"])), 0

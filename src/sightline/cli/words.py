@@ -8,6 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+
+DEVICE = typer.Option(help="cpu or cuda.")
+ENGINE = typer.Option(
+    help="What searches: torch, native, ctranslate2, or auto for the fastest by measurement; else native where it can, or torch."
+)
 _CHANGE = re.compile(r"[A-Za-z_][\w.]*=")
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import torch
 
+from sightline.decode.choose import choose
+from sightline.decode.engine import EngineName
+from sightline.decode.torch_engine import TorchEngine
 from sightline.decode.translate import Translator
 from sightline.errors import UserError
 from sightline.models.combine import Ensemble
@@ -15,8 +18,13 @@ from sightline.models.seq2seq import LanguageModel, Seq2Seq
 from sightline.models.store import Stored, load
 
 
-def load_translator(paths: Sequence[str | Path], device: str = "cpu") -> tuple[Translator, list[Stored]]:
-    """A translator, and the models that it is made of. Several must have been made with the same tokenizers."""
+def load_translator(
+    paths: Sequence[str | Path], device: str = "cpu", engine: EngineName | None = None
+) -> tuple[Translator, list[Stored]]:
+    """A translator, and the models that it is made of. Several must have been made with the same tokenizers.
+
+    `engine`: what is to search; unset, the fastest that needs nothing installed and nothing measured.
+    """
     found = [load(path) for path in paths]
     if not found:
         raise UserError("no model folder is named")
@@ -29,7 +37,8 @@ def load_translator(paths: Sequence[str | Path], device: str = "cpu") -> tuple[T
                 "train both from the same files with the same data settings; only their seeds and models may differ"
             )
     model: Translates = models[0] if len(models) == 1 else Ensemble(models)
-    return Translator(model, first.tokenizers, min(stored.config.max_length for stored in found)), found
+    choice = choose(engine, found, TorchEngine(model, first.tokenizers[1].size))
+    return Translator(model, first.tokenizers, min(stored.config.max_length for stored in found), choice), found
 
 
 def _translation_model(stored: Stored) -> Seq2Seq:

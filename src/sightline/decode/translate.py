@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import cast
 
-import numpy as np
-import torch
-from torch import nn
-
-from sightline.data.batches import by_length
+from sightline.decode.engine import Choice, Engine
 from sightline.decode.options import Hypothesis, SampleOptions, SearchOptions
-from sightline.decode.sample import sample
-from sightline.decode.search import beam_search
+from sightline.decode.torch_engine import TorchEngine
 from sightline.errors import UserError
 from sightline.models.interface import Translates
-from sightline.tasks.translation import padded
 from sightline.text.sentences import split_long
-from sightline.text.tokenizer import EOS, Tokenizer
+from sightline.text.tokenizer import Tokenizer
 
-BATCH_TOKENS = 4096  # source tokens searched together, padding included
-BATCH_CHOICES = 1 << 25  # hypotheses × vocabulary that are ranked together: 128 MB in fp32
 CHUNK = 2048  # texts of a stream that are sorted by length together
 
 
@@ -64,20 +55,24 @@ Search = Callable[[Sequence[_Part]], list[list[Hypothesis]]]
 
 
 class Translator:
-    """A model between its two tokenizers. Safe to use from several threads: nothing is kept between calls."""
+    """A model between its two tokenizers, and the engine that searches for it. Safe to use from several threads.
 
-    def __init__(self, model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], max_length: int) -> None:
-        self.model, self.tokenizers, self.max_length = model, tokenizers, max_length
+    `choice` says which engine runs a search; without one PyTorch does. Drawing at random is always PyTorch's.
+    """
 
-    @property
-    def device(self) -> torch.device:
-        """Where the model computes."""
-        return next(cast(nn.Module, self.model).parameters()).device
+    def __init__(
+        self, model: Translates, tokenizers: tuple[Tokenizer, Tokenizer], max_length: int, choice: Choice | None = None
+    ) -> None:
+        self.model, self.tokenizers, self.max_length, self.choice = model, tokenizers, max_length, choice
 
     @property
     def longest(self) -> int:
         """The most pieces that a translation may have; the mark it begins with needs a place among those that are read."""
         return self.max_length - 1
+
+    def engine(self, options: SearchOptions) -> Engine:
+        """What such a search is run by."""
+        return self._torch if self.choice is None else self.choice(options)
 
     def translate(
         self, texts: Sequence[str], options: SearchOptions | None = None, prefixes: Sequence[str] | None = None
@@ -89,9 +84,9 @@ class Translator:
 
         def search(parts: Sequence[_Part]) -> list[list[Hypothesis]]:
             starts = [part.prefix for part in parts] if prefixes is not None else None
-            return beam_search(self.model, self._sources(parts), chosen, starts, self.longest)
+            return self.engine(chosen).search([part.ids for part in parts], chosen, starts, self.longest)
 
-        return self._run(texts, search, prefixes, chosen.beam)
+        return self._run(texts, search, prefixes)
 
     def sample(self, texts: Sequence[str], options: SampleOptions | None = None, first: int = 0) -> list[Translation]:
         """Translations drawn at random; `first` is the number of the first text, by which its draws differ from others'."""
@@ -99,9 +94,9 @@ class Translator:
 
         def search(parts: Sequence[_Part]) -> list[list[Hypothesis]]:
             numbers = [(first + part.text << 32) + part.place for part in parts]  # however many parts the texts before it had
-            return sample(self.model, self._sources(parts), numbers, chosen, self.longest)
+            return self._torch.sample([part.ids for part in parts], numbers, chosen, self.longest)
 
-        return self._run(texts, search, None, chosen.count)
+        return self._run(texts, search, None)
 
     def stream(self, texts: Iterable[str], options: SearchOptions | None = None, chunk: int = CHUNK) -> Iterator[Translation]:
         """Translations as they come, in order, of texts without end."""
@@ -109,23 +104,19 @@ class Translator:
         while some := list(islice(waiting, chunk)):
             yield from self.translate(some, options)
 
-    def _sources(self, parts: Sequence[_Part]) -> torch.Tensor:
-        return padded([[*part.ids, EOS] for part in parts]).to(self.device)
+    @property
+    def _torch(self) -> TorchEngine:
+        return TorchEngine(self.model, self.tokenizers[1].size)
 
-    def _run(self, texts: Sequence[str], search: Search, prefixes: Sequence[str] | None, width: int) -> list[Translation]:
-        parts = [part for number, text in enumerate(texts) for part in self._parts(number, text, prefixes)]
-        found: list[list[Hypothesis]] = [[] for _ in parts]
-        lengths = np.array([len(part.ids) for part in parts], np.int32)
-        most = max(1, BATCH_CHOICES // (width * self.tokenizers[1].size))
-        for rows in by_length(lengths, BATCH_TOKENS, most) if parts else ():
-            for row, hypotheses in zip(rows.tolist(), search([parts[row] for row in rows]), strict=True):
-                found[row] = hypotheses
-        of_text: list[list[int]] = [[] for _ in texts]
-        for row, part in enumerate(parts):
-            of_text[part.text].append(row)
-        return [self._joined(text, [(parts[r], found[r]) for r in rows]) for text, rows in zip(texts, of_text, strict=True)]
+    def _run(self, texts: Sequence[str], search: Search, prefixes: Sequence[str] | None) -> list[Translation]:
+        read = self.tokenizers[0].encode_batch([text.strip() for text in texts])
+        parts = [part for number, text in enumerate(texts) for part in self._parts(number, text, read[number], prefixes)]
+        of_text: list[list[tuple[_Part, list[Hypothesis]]]] = [[] for _ in texts]
+        for part, found in zip(parts, search(parts) if parts else (), strict=True):
+            of_text[part.text].append((part, found))
+        return [self._joined(text, own) for text, own in zip(texts, of_text, strict=True)]
 
-    def _parts(self, number: int, text: str, prefixes: Sequence[str] | None) -> Iterator[_Part]:
+    def _parts(self, number: int, text: str, ids: list[int], prefixes: Sequence[str] | None) -> Iterator[_Part]:
         """The whole text where the model can read it at once, else stretches that end at sentence ends."""
         if not text.strip():
             return
@@ -134,6 +125,9 @@ class Translator:
             raise UserError(
                 f"text {number + 1}: its prefix has {len(prefix)} pieces, this model writes at most {self.longest}; shorten it"
             )
+        if len(ids) < self.max_length:  # the end mark needs a place
+            yield _Part(number, 0, ids, "", prefix)
+            return
         for place, piece in enumerate(split_long(text, self._fits)):
             bare = piece.strip()
             if bare:
@@ -141,7 +135,7 @@ class Translator:
                 prefix = []  # only the first part begins the translation
 
     def _fits(self, text: str) -> bool:
-        return len(self.tokenizers[0].encode(text.strip())) < self.max_length  # the end mark needs a place
+        return len(self.tokenizers[0].encode(text.strip())) < self.max_length
 
     def _joined(self, source: str, parts: Sequence[tuple[_Part, list[Hypothesis]]]) -> Translation:
         """The first candidates of all parts side by side, then the second ones, …"""

@@ -50,7 +50,7 @@ def demonstrate(folder: Path, changes: tuple[str, ...], tell: Tell) -> bool:
         pairs,
         [Contestant("demo", translations(translator, pairs, options))],
         Measure(),
-        recipe_of([stored.folder], options),
+        recipe_of([stored.folder], options, [translator.engine(options).recipe]),
         [
             *(_heatmap(picture, head.look) for picture in pictures for head in best.values()),
             *(_heatmap(picture, _clearest(best), example) for example, picture in drawn),

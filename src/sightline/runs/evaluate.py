@@ -49,7 +49,7 @@ def translations(translator: Translator, pairs: Pairs, options: SearchOptions) -
 
 
 def score_model(folder: Path, pairs: Pairs, options: SearchOptions | None = None, device: str = "cpu") -> tuple[Score, ...]:
-    """BLEU, chrF and TER of the model in this folder."""
+    """BLEU, chrF and TER of the model in this folder, translating as its users will."""
     translator, _ = load_translator([folder], device)
     found = translations(translator, pairs, options or SearchOptions())
     return tuple(evaluate(found, [target for _, target in pairs]))
@@ -117,10 +117,11 @@ def _by_length(sources: Sequence[str], systems: Sequence[Statistics]) -> tuple[B
     )
 
 
-def recipe_of(folders: Sequence[Path], options: SearchOptions) -> list[tuple[str, str]]:
-    """Which weights, and how they were searched."""
+def recipe_of(folders: Sequence[Path], options: SearchOptions, engines: Sequence[str]) -> list[tuple[str, str]]:
+    """Which weights, how they were searched, and by what."""
     told = [(f"weights of {folder}", f"sha256 {_sha256(folder / 'model.safetensors')}") for folder in folders]
-    return [*told, ("search", ", ".join(f"{name}={value}" for name, value in asdict(options).items()))]
+    search = ", ".join(f"{name}={value}" for name, value in asdict(options).items())
+    return [*told, ("search", search), ("engine", " and ".join(dict.fromkeys(engines)))]
 
 
 def machine() -> list[tuple[str, str]]:
