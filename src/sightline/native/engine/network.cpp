@@ -1,0 +1,169 @@
+// The encoder and one step of the decoder.
+#include "network.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace sightline {
+
+void Workspace::reserve(const Model& model, int rows) {
+    const Shape& shape = model.shape;
+    const int dim = shape.dim, hidden = std::max(shape.encoder.hidden, shape.decoder.hidden);
+    stride = padded(dim), wide_stride = padded(std::max(3 * dim, hidden));
+    states.reserve((size_t)rows * stride);
+    wide.reserve((size_t)rows * wide_stride);
+    line.reserve(stride);
+    narrow.reserve(rows, dim, shape.int8);
+    broad.reserve(rows, hidden, shape.int8);
+}
+
+namespace {
+
+// The parts that encoder and decoder have in common. `rows` of `work.states` are worked on.
+struct Pass {
+    const Shape& shape;
+    const StackShape& stack;
+    Workspace& work;
+    const int rows, dim = shape.dim, width = shape.dim / stack.heads;
+
+    float* state(int row) const { return work.states.get() + (size_t)row * work.stride; }
+    float* wide(int row) const { return work.wide.get() + (size_t)row * work.wide_stride; }
+
+    void embed(int row, const std::vector<float>& table, int32_t token, const Positions& positions, int place) const {
+        const float* vector = table.data() + (size_t)token * dim;
+        if (positions.values && place >= positions.reach)
+            throw std::out_of_range(std::to_string(place + 1) + " tokens are more than the " + std::to_string(positions.reach) +
+                                    " positions that this model has learned; shorten the text, or train a model with more");
+        const float* added = positions.values ? positions.values + (size_t)place * dim : nullptr;
+        float* to = state(row);
+        for (int i = 0; i < dim; ++i) to[i] = added ? vector[i] + added[i] : vector[i];
+    }
+    // What a sub-layer reads: the states, brought to norm on the way where norms come first.
+    void read(const Norm& norm) const {
+        for (int row = 0; row < rows; ++row) {
+            if (stack.pre_norm) normalise(norm, shape.epsilon, state(row), work.line.get(), dim);
+            work.narrow.take(row, stack.pre_norm ? work.line.get() : state(row), dim);
+        }
+    }
+    // Into `work.wide`.
+    void project(const Linear& linear) const {
+        multiply(linear, work.narrow, rows, [&](int row, int column, Floats value) { store(wide(row) + column, value); });
+    }
+    // The states plus what a sub-layer gives; brought to norm where norms come last.
+    void add(const Linear& linear, const Rows& from, const Norm& norm) const {
+        multiply(linear, from, rows, [&](int row, int column, Floats value) {
+            float* to = state(row) + column;
+            store(to, load(to) + value);
+        });
+        if (!stack.pre_norm)
+            for (int row = 0; row < rows; ++row) normalise(norm, shape.epsilon, state(row), state(row), dim);
+    }
+    void feed(const FeedForward& layer) const {
+        read(layer.norm);
+        const auto name = (Activation)stack.activation;
+        multiply(layer.wide, work.narrow, rows,
+                 [&](int row, int column, Floats value) { store(wide(row) + column, activated(name, value)); });
+        for (int row = 0; row < rows; ++row) work.broad.take(row, wide(row), stack.hidden);
+        add(layer.back, work.broad, layer.norm);
+    }
+    // One row looks at `count` keys, whose addresses stand in `work.keys`.
+    void look(int row, int count) const {
+        attend(wide(row), work.keys.data(), count, dim, stack.heads, width, work.scores.reserve((size_t)stack.heads * count),
+               work.line.get());
+        work.narrow.take(row, work.line.get(), dim);
+    }
+    // What comes after the stack reads this.
+    void end(const Norm& norm) const { read(norm); }
+};
+
+void look_around(const Pass& pass, const std::vector<Source>& sources) {
+    int first = 0;
+    for (const Source& source : sources) {
+        pass.work.keys.resize(source.length);
+        for (int i = 0; i < source.length; ++i) pass.work.keys[i] = pass.wide(first + i) + pass.dim;
+        for (int i = 0; i < source.length; ++i) pass.look(first + i, source.length);
+        first += source.length;
+    }
+}
+
+void remember_source(const Pass& pass, const Model& model, const std::vector<Source>& sources) {
+    for (int layer = 0; layer < model.shape.decoder.layers; ++layer) {
+        pass.project(model.decoder[layer].cross_key_value);
+        int row = 0;
+        for (const Source& source : sources)
+            for (int i = 0; i < source.length; ++i, ++row)
+                std::memcpy(source.sentence->source(layer, i), pass.wide(row), sizeof(float) * 2 * pass.dim);
+    }
+}
+
+void look_back(const Pass& pass, int layer, const std::vector<Live>& lives) {
+    for (int row = 0; row < pass.rows; ++row) {
+        const auto [sentence, hypothesis] = lives[row];
+        const int position = sentence->beam.length();
+        uint16_t* entries = sentence->beam.ancestors(hypothesis);
+        entries[position] = (uint16_t)hypothesis;
+        std::memcpy(sentence->past(layer, position, hypothesis), pass.wide(row) + pass.dim, sizeof(float) * 2 * pass.dim);
+        pass.work.keys.resize(position + 1);
+        for (int t = 0; t <= position; ++t) pass.work.keys[t] = sentence->past(layer, t, entries[t]);
+        pass.look(row, position + 1);
+    }
+}
+
+void look_at_source(const Pass& pass, int layer, const std::vector<Live>& lives) {
+    const Sentence* last = nullptr;
+    for (int row = 0; row < pass.rows; ++row) {
+        Sentence* sentence = lives[row].sentence;
+        const int length = sentence->source_length();
+        if (sentence != last) {
+            pass.work.keys.resize(length);
+            for (int i = 0; i < length; ++i) pass.work.keys[i] = sentence->source(layer, i);
+            last = sentence;
+        }
+        pass.look(row, length);
+    }
+}
+
+}  // namespace
+
+void encode(const Model& model, const Positions& positions, const std::vector<Source>& sources, Workspace& work) {
+    int rows = 0;
+    for (const Source& source : sources) rows += source.length;
+    work.reserve(model, rows);
+    const Pass pass{model.shape, model.shape.encoder, work, rows};
+    int row = 0;
+    for (const Source& source : sources)
+        for (int i = 0; i < source.length; ++i) pass.embed(row++, *model.source_table, source.tokens[i], positions, i);
+    for (const EncoderLayer& layer : model.encoder) {
+        pass.read(layer.norm);
+        pass.project(layer.query_key_value);
+        look_around(pass, sources);
+        pass.add(layer.output, work.narrow, layer.norm);
+        pass.feed(layer.feed);
+    }
+    pass.end(model.encoder_norm);
+    remember_source(pass, model, sources);
+}
+
+void step(const Model& model, const Positions& positions, const std::vector<Live>& lives, Workspace& work) {
+    work.reserve(model, (int)lives.size());
+    const Pass pass{model.shape, model.shape.decoder, work, (int)lives.size()};
+    for (int row = 0; row < pass.rows; ++row) {
+        const Beam& beam = lives[row].sentence->beam;
+        pass.embed(row, *model.target_table, beam.token(lives[row].hypothesis), positions, beam.length());
+    }
+    for (int i = 0; i < model.shape.decoder.layers; ++i) {
+        const DecoderLayer& layer = model.decoder[i];
+        pass.read(layer.norm);
+        pass.project(layer.query_key_value);
+        look_back(pass, i, lives);
+        pass.add(layer.output, work.narrow, layer.norm);
+        pass.read(layer.cross_norm);
+        pass.project(layer.cross_query);
+        look_at_source(pass, i, lives);
+        pass.add(layer.cross_output, work.narrow, layer.cross_norm);
+        pass.feed(layer.feed);
+    }
+    pass.end(model.decoder_norm);
+}
+
+}  // namespace sightline
