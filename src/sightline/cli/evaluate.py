@@ -44,7 +44,7 @@ def evaluate(
     named = engine_name(engine)
     translator, (stored,) = load_translator([model], device, named)
     measure = Measure(lowercase, tokenize, stored.languages[1] if moses else "")
-    pairs, name = _pairs(test, stored.folder, stored.languages)
+    pairs, name = test_pairs(test, stored.folder, stored.languages)
     folders, contestants = [stored.folder], [Contestant(str(model), translations(translator, pairs, options))]
     engines = [translator.engine(options).recipe]
     for path in against or []:
@@ -61,16 +61,21 @@ def evaluate(
         say(f"the report is in {out / 'report.html'}")
 
 
-def _pairs(test: list[str] | None, folder: Path, languages: tuple[str, str]) -> tuple[Pairs, str]:
+def kept(folder: Path) -> Path:
+    """Where a training leaves its test pairs, seen from its model."""
+    return folder.parent / "data" / "test.jsonl"
+
+
+def test_pairs(test: list[str] | None, folder: Path, languages: tuple[str, str]) -> tuple[Pairs, str]:
     """The test pairs, and what to call them."""
     from sightline.data.readers import read_pairs
 
-    kept = folder.parent / "data" / "test.jsonl"
-    if not test and not kept.exists():
+    own = kept(folder)
+    if not test and not own.exists():
         raise UserError(f"{folder}: no test pairs were kept with this model; name some with --test FILE")
-    pairs = read_pairs(test or [str(kept)], "source" if not test else languages[0], "target" if not test else languages[1],
+    pairs = read_pairs(test or [str(own)], "source" if not test else languages[0], "target" if not test else languages[1],
                        bad=lambda line: say(f"skipped {line}"))  # fmt: skip
     found = [(pair.source, pair.target) for pair in pairs]
     if not found:
-        raise UserError(f"{' '.join(test or [str(kept)])}: no pair to score on")
-    return found, " ".join(test) if test else str(kept)
+        raise UserError(f"{' '.join(test or [str(own)])}: no pair to score on")
+    return found, " ".join(test) if test else str(own)

@@ -20,5 +20,5 @@ def fingerprint(stored: Stored, *more: str) -> str:
     digest = hashlib.sha256(repr((stored.config, [each.fingerprint for each in stored.tokenizers], more)).encode())
     for name, tensor in sorted(weights(stored.model).items()):
         digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy())
+        digest.update(tensor.detach().cpu().numpy().tobytes())
     return digest.hexdigest()[:32]

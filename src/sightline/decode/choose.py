@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from types import MappingProxyType
+from typing import cast
 
+from sightline.decode.ctranslate2_engine import CTranslate2Engine
+from sightline.decode.ctranslate2_engine import why_not as ctranslate2_why_not
 from sightline.decode.engine import Choice, Engine, EngineName, engine_name
+from sightline.decode.measure import rates
+from sightline.decode.native_engine import NativeEngine
 from sightline.decode.options import SearchOptions
 from sightline.decode.torch_engine import TorchEngine
 from sightline.errors import UserError
+from sightline.models.seq2seq import Seq2Seq
 from sightline.models.store import Stored
-
-FASTER = ("native", "ctranslate2")  # what may take PyTorch's place, each for some models and some searches
 
 
 def choose(name: EngineName | None, parts: Sequence[Stored], torch_engine: TorchEngine) -> Choice:
@@ -23,13 +26,13 @@ def choose(name: EngineName | None, parts: Sequence[Stored], torch_engine: Torch
     """
     match engine_name(name):
         case None:
-            return _first_of(["native"], parts, torch_engine)
+            return _first_of(lambda options: ["native"], parts, torch_engine)
         case "torch":
             return lambda options: torch_engine
         case "native" | "ctranslate2" as named:
             return _exactly(named, parts, torch_engine)
         case "auto":
-            raise NotImplementedError
+            return _first_of(_fastest(parts, torch_engine), parts, torch_engine)
 
 
 def why_not(name: str, parts: Sequence[Stored], torch_engine: TorchEngine) -> str:
@@ -56,44 +59,38 @@ def _exactly(name: str, parts: Sequence[Stored], torch_engine: TorchEngine) -> C
     return choice
 
 
-def _first_of(names: Sequence[str], parts: Sequence[Stored], torch_engine: TorchEngine) -> Choice:
-    """The first of these that can run the search, else PyTorch. Each is made when it is first needed."""
-    made = cache(lambda name: _MAKE[name](parts[0]))
-    usable = [name for name in names if not why_not(name, parts, torch_engine)]
+def _first_of(order: Callable[[SearchOptions], Sequence[str]], parts: Sequence[Stored], torch_engine: TorchEngine) -> Choice:
+    """The first engine in this order that can run the search, else PyTorch. Each is made when it is first needed."""
+    unfit = cache(lambda name: why_not(name, parts, torch_engine))
+    made = cache(lambda name: torch_engine if name == "torch" else _MAKE[name](parts[0]))
 
     def choice(options: SearchOptions) -> Engine:
-        able: list[Engine] = [made(name) for name in usable if not made(name).can(options)]
-        return [*able, torch_engine][0]
+        for name in order(options):
+            if not unfit(name) and not made(name).can(options):
+                return made(name)
+        return torch_engine
 
     return choice
 
 
-def _native() -> Any:
-    """The class of the native engine, where there is one."""
-    home = "sightline.decode.native_engine"
-    return importlib.import_module(home).NativeEngine if importlib.util.find_spec(home) else None
+def _fastest(parts: Sequence[Stored], torch_engine: TorchEngine) -> Callable[[SearchOptions], Sequence[str]]:
+    """The engines for a search, the fastest first, as measured on this machine for its beam."""
+
+    @cache
+    def order(beam: int) -> Sequence[str]:
+        usable = [name for name in ("native", "ctranslate2") if not why_not(name, parts, torch_engine)]
+        if not usable:
+            return ()
+        makers = {name: partial(_MAKE[name], parts[0]) for name in usable}
+        found = rates(parts[0], {**makers, "torch": lambda: torch_engine}, beam)
+        return sorted(found, key=lambda name: -found[name])
+
+    return lambda options: order(options.beam)
 
 
-def _native_why_not(stored: Stored) -> str:
-    return "it is not part of this installation" if _native() is None else str(_native().why_not(stored.model))
-
-
-def _ctranslate2_why_not(stored: Stored) -> str:
-    from sightline.decode.ctranslate2_engine import why_not
-
-    return why_not(stored)
-
-
-def _make_native(stored: Stored) -> Engine:
-    engine: Engine = _native()(stored.model)
-    return engine
-
-
-def _make_ctranslate2(stored: Stored) -> Engine:
-    from sightline.decode.ctranslate2_engine import CTranslate2Engine
-
-    return CTranslate2Engine(stored)
-
-
-_WHY_NOT: dict[str, Callable[[Stored], str]] = {"native": _native_why_not, "ctranslate2": _ctranslate2_why_not}
-_MAKE: dict[str, Callable[[Stored], Engine]] = {"native": _make_native, "ctranslate2": _make_ctranslate2}
+_WHY_NOT: Mapping[str, Callable[[Stored], str]] = MappingProxyType(
+    {"native": lambda stored: NativeEngine.why_not(cast(Seq2Seq, stored.model)), "ctranslate2": ctranslate2_why_not}
+)
+_MAKE: Mapping[str, Callable[[Stored], Engine]] = MappingProxyType(
+    {"native": lambda stored: NativeEngine(cast(Seq2Seq, stored.model)), "ctranslate2": CTranslate2Engine}
+)

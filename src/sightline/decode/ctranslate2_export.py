@@ -28,8 +28,7 @@ from sightline.models.seq2seq import Seq2Seq
 from sightline.models.store import Stored
 from sightline.models.transformer import TransformerDecoder, TransformerEncoder
 from sightline.nn.attention import MultiHead
-from sightline.nn.layers import ActivationName, Embedding, FeedForward
-from sightline.nn.positions import Position
+from sightline.nn.layers import FeedForward
 from sightline.text.files import sync_folder, write_whole, writing
 from sightline.text.tokenizer import BOS, EOS, UNK, Tokenizer
 
@@ -105,21 +104,16 @@ def _named(stored: Stored) -> dict[str, Tokenizer]:
 def _spec(stored: Stored, specs: Any) -> Any:
     model, config = cast(Seq2Seq, stored.model), stored.config
     encoder, decoder = cast(TransformerEncoder, model.encoder), cast(TransformerDecoder, model.decoder)
-    reads, writes = cast(TransformerConfig, config.encoder), cast(TransformerConfig, config.decoder)
     spec = specs.TransformerSpec(
-        specs.TransformerEncoderSpec(
-            reads.layers, reads.heads, reads.norm == "pre", activation=_activation(specs, reads.activation)
-        ),
-        specs.TransformerDecoderSpec(
-            writes.layers, writes.heads, writes.norm == "pre", activation=_activation(specs, writes.activation)
-        ),
+        _sizes(specs, specs.TransformerEncoderSpec, cast(TransformerConfig, config.encoder)),
+        _sizes(specs, specs.TransformerDecoderSpec, cast(TransformerConfig, config.decoder)),
     )
     _stack(spec.encoder, spec.encoder.embeddings[0], encoder, config.dim, config.max_length)
     _stack(spec.decoder, spec.decoder.embeddings, decoder, config.dim, config.max_length)
-    for own, layer in zip(spec.encoder.layer, encoder.layers, strict=True):
+    for own, layer in zip(spec.encoder.layer, cast(Sequence[Any], encoder.layers), strict=True):
         _self_attention(own.self_attention, layer.attend, layer.add_attended.norm)
         _feed_forward(own.ffn, layer.feed, layer.add_fed.norm)
-    for own, layer in zip(spec.decoder.layer, decoder.layers, strict=True):
+    for own, layer in zip(spec.decoder.layer, cast(Sequence[Any], decoder.layers), strict=True):
         _self_attention(own.self_attention, layer.attend, layer.add_attended.norm)
         _cross_attention(own.attention, layer.cross, layer.add_crossed.norm)
         _feed_forward(own.ffn, layer.feed, layer.add_fed.norm)
@@ -129,13 +123,14 @@ def _spec(stored: Stored, specs: Any) -> Any:
     spec.register_target_vocabulary(target)
     spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = target[UNK], target[BOS], target[EOS]
     spec.config.decoder_start_token = target[BOS]
-    spec.config.layer_norm_epsilon = cast(nn.LayerNorm, encoder.layers[0].add_fed.norm).eps
+    spec.config.layer_norm_epsilon = cast(Any, encoder.layers[0]).add_fed.norm.eps
     return spec
 
 
-def _activation(specs: Any, name: ActivationName) -> Any:
+def _sizes(specs: Any, kind: Any, stack: TransformerConfig) -> Any:
     kinds = specs.common_spec.Activation
-    return {"relu": kinds.RELU, "gelu": kinds.GELU, "gelu_tanh": kinds.GELUTanh, "swish": kinds.SWISH}[name]
+    activations = {"relu": kinds.RELU, "gelu": kinds.GELU, "gelu_tanh": kinds.GELUTanh, "swish": kinds.SWISH}
+    return kind(stack.layers, stack.heads, stack.norm == "pre", activation=activations[stack.activation])
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:
@@ -145,9 +140,9 @@ def _array(tensor: Tensor) -> NDArray[np.float32]:
 
 def _stack(spec: Any, embeddings: Any, stack: TransformerEncoder | TransformerDecoder, dim: int, longest: int) -> None:
     """What comes before the first layer and after the last."""
-    embeddings.weight = _array(cast(Embedding, stack.embedding).table.weight)
+    embeddings.weight = _array(stack.embedding.table.weight)
     spec.scale_embeddings = stack.embedding.scale != 1
-    table = cast(Position, stack.position).embed(torch.zeros(1, longest, dim), 0)
+    table = stack.position.embed(torch.zeros(1, longest, dim), 0)
     spec.position_encodings.encodings = _array(table[0])
     if isinstance(stack.norm, nn.LayerNorm):
         _norm(spec.layer_norm, stack.norm)
@@ -186,8 +181,8 @@ def _readme(stored: Stored, quantization: Quantization) -> str:
     source, target = files[0], files[-1]
     return f"""# A translator for CTranslate2
 
-From {stored.languages[0]} to {stored.languages[1]}, weights in {quantization}. Made by Sightline; to use it, only CTranslate2 and the
-`tokenizers` library are needed.
+From {stored.languages[0]} to {stored.languages[1]}, weights in {quantization}. Made by Sightline; to use it, only CTranslate2
+and the `tokenizers` library are needed.
 
 ```python
 import ctranslate2, tokenizers
