@@ -33,53 +33,57 @@ Floats error_function(Floats x) {
     return x < 0.0f ? -positive : positive;
 }
 
-// WIDTH: a head's channels where the compiler is to know them, else 0.
-template <int WIDTH>
-void attend_heads(
-    const float* query, const float* const* keys, int count, int values_at, int heads, int told, float* scores, float* to) {
-    const int width = WIDTH ? WIDTH : told;
+// Every lane gets the sum of the lanes of its head.
+inline Floats sum_within(Floats x, int lanes) {
+    Ints place;
+    for (int lane = 0; lane < LANES; ++lane) place[lane] = lane;
+    for (int step = 1; step < lanes; step *= 2) x += __builtin_shuffle(x, place ^ step);
+    return x;
+}
+
+// The scores of N keys, each head's in all its lanes.
+template <int N>
+void score(int vectors, int lanes, const float* query, const float* const* keys, size_t first, float* scores) {
+    Floats total[N] = {};
+    for (int i = 0; i < vectors; ++i) {
+        const Floats q = load(query + i * LANES);
+#pragma GCC unroll 8
+        for (int n = 0; n < N; ++n) total[n] += q * load(keys[n] + first + i * LANES);
+    }
+    for (int n = 0; n < N; ++n) store(scores + n * LANES, sum_within(total[n], lanes));
+}
+
+// N vectors of the weighted sum of values.
+template <int N>
+void gather(const float* const* keys, size_t first, int count, const float* weights, Floats factor, float* to) {
+    Floats total[N] = {};
     for (int t = 0; t < count; ++t) {
-        const float* key = keys[t];
-        for (int head = 0; head < heads; ++head) {
-            const float *q = query + head * width, *k = key + head * width;
-            float total = 0;
-#pragma omp simd reduction(+ : total)
-            for (int i = 0; i < width; ++i) total += q[i] * k[i];
-            scores[head * count + t] = total;
-        }
+        const Floats weight = load(weights + t * LANES);
+#pragma GCC unroll 8
+        for (int n = 0; n < N; ++n) total[n] += weight * load(keys[t] + first + n * LANES);
     }
-    for (int head = 0; head < heads; ++head) {
-        float* weights = scores + head * count;
-        float most = weights[0], total = 0;
-        for (int t = 1; t < count; ++t) most = std::max(most, weights[t]);
-        for (int t = 0; t < count; t += LANES) {
-            float part[LANES] = {};
-            const int some = std::min(LANES, count - t);
-            std::memcpy(part, weights + t, sizeof(float) * some);
-            store(part, exp(load(part) - most));
-            for (int i = 0; i < some; ++i) total += part[i];
-            std::memcpy(weights + t, part, sizeof(float) * some);
-        }
-        float out[WIDTH ? WIDTH : 1];
-        float* sum = WIDTH ? out : to + head * width;
-        for (int i = 0; i < width; ++i) sum[i] = 0;
-        for (int t = 0; t < count; ++t) {
-            const float weight = weights[t];
-            const float* v = keys[t] + values_at + head * width;
-#pragma omp simd
-            for (int i = 0; i < width; ++i) sum[i] += weight * v[i];
-        }
-        for (int i = 0; i < width; ++i) to[head * width + i] = sum[i] / total;
-    }
+    for (int n = 0; n < N; ++n) store(to + n * LANES, total[n] * factor);
 }
 
 }  // namespace
 
-void attend(const float* query, const float* const* keys, int count, int values_at, int heads, int width, float* scores, float* to) {
-    switch (width) {
-        case 32: return attend_heads<32>(query, keys, count, values_at, heads, width, scores, to);
-        case 64: return attend_heads<64>(query, keys, count, values_at, heads, width, scores, to);
-        default: return attend_heads<0>(query, keys, count, values_at, heads, width, scores, to);
+void attend(const Heads& heads, const float* query, const float* const* keys, int count, float* weights, float* to) {
+    for (int block = 0; block < heads.blocks; ++block) {
+        const size_t first = (size_t)block * heads.vectors * LANES, values = heads.span() + first;
+        int t = 0;
+        for (; t + 4 <= count; t += 4) score<4>(heads.vectors, heads.lanes, query + first, keys + t, first, weights + t * LANES);
+        for (; t < count; ++t) score<1>(heads.vectors, heads.lanes, query + first, keys + t, first, weights + t * LANES);
+        Floats most = load(weights), total{};
+        for (t = 1; t < count; ++t) most = larger(most, load(weights + t * LANES));
+        for (t = 0; t < count; ++t) {
+            const Floats weight = exp(load(weights + t * LANES) - most);
+            store(weights + t * LANES, weight);
+            total += weight;
+        }
+        const Floats factor = 1.0f / total;
+        int i = 0;
+        for (; i + 8 <= heads.vectors; i += 8) gather<8>(keys, values + i * LANES, count, weights, factor, to + first + i * LANES);
+        for (; i < heads.vectors; ++i) gather<1>(keys, values + i * LANES, count, weights, factor, to + first + i * LANES);
     }
 }
 

@@ -7,9 +7,9 @@ namespace sightline {
 // A row brought to mean 0 and variance 1, then scaled and shifted.
 void normalise(const Norm& norm, float epsilon, const float* from, float* to, int dim);
 
-// `to` += the weighted sum of values, for every head; keys[t] is followed by its values at `values_at`. `scores` has room for
-// heads · count numbers. The query has been divided by the root of a head's width.
-void attend(const float* query, const float* const* keys, int count, int values_at, int heads, int width, float* scores, float* to);
+// The weighted sum of values, for every head; keys[t] is followed by its values. `weights` has room for a vector per key. The
+// query has been divided by the root of a head's width.
+void attend(const Heads& heads, const float* query, const float* const* keys, int count, float* weights, float* to);
 
 Floats activated(Activation name, Floats x);
 

@@ -21,6 +21,18 @@ struct Shape {
     StackShape encoder, decoder;
 };
 
+// How the channels of all heads lie in vectors: a head has the same few lanes in each, so that all heads are summed at once and
+// nothing is summed across a whole vector. Lanes that no channel needs are zero.
+struct Heads {
+    Heads(int heads, int width);
+    int place(int channel) const;
+    int span() const { return blocks * vectors * LANES; }
+
+    int width;  // channels of a head
+    int lanes;  // that a head has in each vector
+    int vectors, blocks;  // vectors of a block; a block has as many heads as fit
+};
+
 struct Norm {
     std::vector<float> weight, bias;
 };
@@ -46,6 +58,7 @@ struct DecoderLayer {
 
 struct Model {
     Shape shape;
+    Heads encoder_heads, decoder_heads;
     std::shared_ptr<std::vector<float>> source_table, target_table;  // scaled; one where they are shared
     std::vector<EncoderLayer> encoder;
     std::vector<DecoderLayer> decoder;

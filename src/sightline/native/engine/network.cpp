@@ -8,12 +8,13 @@ namespace sightline {
 
 void Workspace::reserve(const Model& model, int rows) {
     const Shape& shape = model.shape;
-    const int dim = shape.dim, hidden = std::max(shape.encoder.hidden, shape.decoder.hidden);
-    stride = padded(dim), wide_stride = padded(std::max(3 * dim, hidden));
+    const int dim = shape.dim, span = std::max(model.encoder_heads.span(), model.decoder_heads.span());
+    const int hidden = std::max(shape.encoder.hidden, shape.decoder.hidden);
+    stride = padded(dim), wide_stride = padded(std::max(3 * span, hidden));
     states.reserve((size_t)rows * stride);
     wide.reserve((size_t)rows * wide_stride);
-    line.reserve(stride);
-    narrow.reserve(rows, dim, shape.int8);
+    line.reserve(padded(std::max(dim, span)));
+    narrow.reserve(rows, std::max(dim, span), shape.int8);
     broad.reserve(rows, hidden, shape.int8);
 }
 
@@ -23,8 +24,9 @@ namespace {
 struct Pass {
     const Shape& shape;
     const StackShape& stack;
+    const Heads& heads;
     Workspace& work;
-    const int rows, dim = shape.dim, width = shape.dim / stack.heads;
+    const int rows, dim = shape.dim, span = heads.span();
 
     float* state(int row) const { return work.states.get() + (size_t)row * work.stride; }
     float* wide(int row) const { return work.wide.get() + (size_t)row * work.wide_stride; }
@@ -68,9 +70,8 @@ struct Pass {
     }
     // One row looks at `count` keys, whose addresses stand in `work.keys`.
     void look(int row, int count) const {
-        attend(wide(row), work.keys.data(), count, dim, stack.heads, width, work.scores.reserve((size_t)stack.heads * count),
-               work.line.get());
-        work.narrow.take(row, work.line.get(), dim);
+        attend(heads, wide(row), work.keys.data(), count, work.scores.reserve((size_t)count * LANES), work.line.get());
+        work.narrow.take(row, work.line.get(), span);
     }
     // What comes after the stack reads this.
     void end(const Norm& norm) const { read(norm); }
@@ -80,7 +81,7 @@ void look_around(const Pass& pass, const std::vector<Source>& sources) {
     int first = 0;
     for (const Source& source : sources) {
         pass.work.keys.resize(source.length);
-        for (int i = 0; i < source.length; ++i) pass.work.keys[i] = pass.wide(first + i) + pass.dim;
+        for (int i = 0; i < source.length; ++i) pass.work.keys[i] = pass.wide(first + i) + pass.span;
         for (int i = 0; i < source.length; ++i) pass.look(first + i, source.length);
         first += source.length;
     }
@@ -92,7 +93,7 @@ void remember_source(const Pass& pass, const Model& model, const std::vector<Sou
         int row = 0;
         for (const Source& source : sources)
             for (int i = 0; i < source.length; ++i, ++row)
-                std::memcpy(source.sentence->source(layer, i), pass.wide(row), sizeof(float) * 2 * pass.dim);
+                std::memcpy(source.sentence->source(layer, i), pass.wide(row), sizeof(float) * 2 * pass.span);
     }
 }
 
@@ -102,7 +103,7 @@ void look_back(const Pass& pass, int layer, const std::vector<Live>& lives) {
         const int position = sentence->beam.length();
         uint16_t* entries = sentence->beam.ancestors(hypothesis);
         entries[position] = (uint16_t)hypothesis;
-        std::memcpy(sentence->past(layer, position, hypothesis), pass.wide(row) + pass.dim, sizeof(float) * 2 * pass.dim);
+        std::memcpy(sentence->past(layer, position, hypothesis), pass.wide(row) + pass.span, sizeof(float) * 2 * pass.span);
         pass.work.keys.resize(position + 1);
         for (int t = 0; t <= position; ++t) pass.work.keys[t] = sentence->past(layer, t, entries[t]);
         pass.look(row, position + 1);
@@ -129,7 +130,7 @@ void encode(const Model& model, const Positions& positions, const std::vector<So
     int rows = 0;
     for (const Source& source : sources) rows += source.length;
     work.reserve(model, rows);
-    const Pass pass{model.shape, model.shape.encoder, work, rows};
+    const Pass pass{model.shape, model.shape.encoder, model.encoder_heads, work, rows};
     int row = 0;
     for (const Source& source : sources)
         for (int i = 0; i < source.length; ++i) pass.embed(row++, *model.source_table, source.tokens[i], positions, i);
@@ -146,7 +147,7 @@ void encode(const Model& model, const Positions& positions, const std::vector<So
 
 void step(const Model& model, const Positions& positions, const std::vector<Live>& lives, Workspace& work) {
     work.reserve(model, (int)lives.size());
-    const Pass pass{model.shape, model.shape.decoder, work, (int)lives.size()};
+    const Pass pass{model.shape, model.shape.decoder, model.decoder_heads, work, (int)lives.size()};
     for (int row = 0; row < pass.rows; ++row) {
         const Beam& beam = lives[row].sentence->beam;
         pass.embed(row, *model.target_table, beam.token(lives[row].hypothesis), positions, beam.length());

@@ -47,7 +47,9 @@ class Rows {
 using Sums = __m512i;
 inline Sums sums(int32_t start) { return _mm512_set1_epi32(start); }
 inline Sums add_dots(Sums so_far, const uint8_t* weights, int32_t four) {
-    return _mm512_dpbusd_epi32(so_far, _mm512_load_si512(weights), _mm512_set1_epi32(four));
+    // Not by its intrinsic: GCC 12 then moves most sums between registers and the stack.
+    asm("vpdpbusd %2, %1, %0" : "+v"(so_far) : "v"(_mm512_load_si512(weights)), "v"(_mm512_set1_epi32(four)));
+    return so_far;
 }
 #elif defined(__AVX512BW__)
 using Sums = __m512i;
@@ -92,17 +94,23 @@ inline void int8_tile(const Linear& w, const Rows& a, int row, int panel, Floats
     const uint8_t* weights = w.bytes.get() + (size_t)panel * quads * 4 * PANEL;
     const int8_t* bytes = a.bytes.get() + (size_t)row * a.stride;
     Sums total[R][4];
+#pragma GCC unroll 8
     for (int i = 0; i < R; ++i)
+#pragma GCC unroll 8
         for (int j = 0; j < 4; ++j) total[i][j] = sums(a.start[row + i]);
     for (int quad = 0; quad < quads; ++quad, weights += 4 * PANEL, bytes += 4) {
+#pragma GCC unroll 8
         for (int i = 0; i < R; ++i) {
             int32_t four;
             std::memcpy(&four, bytes + (size_t)i * a.stride, 4);
+#pragma GCC unroll 8
             for (int j = 0; j < 4; ++j) total[i][j] = add_dots(total[i][j], weights + 4 * LANES * j, four);
         }
     }
     const float* scale = w.scale.get() + panel * PANEL;
+#pragma GCC unroll 8
     for (int i = 0; i < R; ++i)
+#pragma GCC unroll 8
         for (int j = 0; j < 4; ++j) out[i][j] = to_floats((Ints)total[i][j]) * (load(scale + j * LANES) * a.scale[row + i]);
 }
 

@@ -7,13 +7,13 @@ namespace sightline {
 
 class Sentence {
    public:
-    void start(const Shape& shape, int number, const Options& options, int source_length, int limit, const int32_t* prefix,
+    void start(const Model& model, int number, const Options& options, int source_length, int limit, const int32_t* prefix,
                int prefix_length) {
-        number_ = number, source_length_ = source_length, stride_ = padded(2 * shape.dim), width_ = options.width;
+        number_ = number, source_length_ = source_length, stride_ = 2 * model.decoder_heads.span(), width_ = options.width;
         positions_ = std::max(limit, prefix_length) + 1;
         beam.start(options, limit, prefix, prefix_length);
-        source_.reserve((size_t)shape.decoder.layers * source_length * stride_);
-        past_.reserve((size_t)shape.decoder.layers * positions_ * width_ * stride_);
+        source_.reserve((size_t)model.shape.decoder.layers * source_length * stride_);
+        past_.reserve((size_t)model.shape.decoder.layers * positions_ * width_ * stride_);
     }
     int number() const { return number_; }
     int source_length() const { return source_length_; }

@@ -66,7 +66,7 @@ void Worker::admit(const Job& job, Queue& queue) {
         idle_.pop_back();
         const int64_t begin = job.offsets[number], prefix = job.prefix_offsets[number];
         const int length = (int)(job.offsets[number + 1] - begin);
-        active_.back()->start(model_.shape, number, {job.beam, job.n_best, job.length_penalty}, length, job.limits[number],
+        active_.back()->start(model_, number, {job.beam, job.n_best, job.length_penalty}, length, job.limits[number],
                               job.prefixes + prefix, (int)(job.prefix_offsets[number + 1] - prefix));
         sources.push_back({job.tokens + begin, length, active_.back().get()});
     }
