@@ -139,7 +139,7 @@ class _Positions:
 class _Answer:
     """Where the engine writes what it found."""
 
-    def __init__(self, rooms: Int32s, n_best: int) -> None:
+    def __init__(self, rooms: NDArray[np.int64], n_best: int) -> None:
         self.offsets = np.concatenate(([0], np.cumsum(rooms, dtype=np.int64)))
         self.counts = np.zeros(len(rooms), np.int32)
         self.lengths, self.log_probabilities = (
