@@ -83,6 +83,16 @@ def _recurrent(score: ScoreName | str) -> RunConfig:
     )
 
 
+def student() -> RunConfig:
+    """For what a larger model has translated: a deep encoder, which reads all at once, and a shallow decoder (Kim & Rush 2016)."""
+    encoder = TransformerConfig(layers=6, heads=4, hidden=1024, norm="pre")
+    return RunConfig(
+        model=ModelConfig(encoder, replace(encoder, layers=1), dim=256, dropout=0.1),
+        optimiser=OptimiserConfig(learning_rate=0.002, warmup=800, schedule="cosine"),
+        train=TrainConfig(max_updates=12_000, validate_every=400, judge="bleu", average=10, patience=20),
+    )
+
+
 def demo() -> RunConfig:
     """A translator from the built-in corpus in minutes. Its sentences never end and never err, so nothing need be dropped out."""
     files = DataConfig(("builtin:150000",), ("builtin:dev:1000",), ("builtin:test:2000",), tokenizer=TokenizerConfig(size=4000))
@@ -97,7 +107,7 @@ def demo() -> RunConfig:
 
 
 PRESETS: Mapping[str, Callable[[], RunConfig]] = MappingProxyType(
-    {each.__name__: each for each in (tiny, small, base, big, recurrent, bottleneck, demo)}
+    {each.__name__: each for each in (tiny, small, base, big, recurrent, bottleneck, student, demo)}
 )
 
 

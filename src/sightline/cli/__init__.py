@@ -8,10 +8,13 @@ import sys
 
 import typer
 
+from sightline.cli.bench import bench
 from sightline.cli.corpus import corpus
 from sightline.cli.demo import demo
+from sightline.cli.distill import distill
 from sightline.cli.doctor import doctor
 from sightline.cli.evaluate import evaluate
+from sightline.cli.export import export
 from sightline.cli.look import align, look
 from sightline.cli.score import score
 from sightline.cli.train import train
@@ -27,7 +30,7 @@ HELP = (
 )
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-for command in (demo, train, translate, evaluate, score, look, align, corpus, doctor):
+for command in (demo, train, translate, evaluate, score, look, align, export, corpus, distill, bench, doctor):
     app.command()(command)
 
 

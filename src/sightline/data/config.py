@@ -31,13 +31,14 @@ class CleanConfig:
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """How the tokenizer is learnt, always on the training text itself."""
+    """How the tokenizer is learnt, on the training text itself; or whose is taken."""
 
     kind: Kind = "bpe"
     size: int | None = None  # pieces; unset: chosen from the number of pairs
     joint: bool = True  # one vocabulary for both languages
     min_frequency: int = 2
     sample: int = 1_000_000  # sentences, of both sides together, that it is learnt from
+    folder: str | None = None  # the model folder whose tokenizers are taken; then none are learnt
 
     def __post_init__(self) -> None:
         for name in ("min_frequency", "sample"):

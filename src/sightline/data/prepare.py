@@ -27,7 +27,7 @@ from sightline.data.passes import Inputs, Run, check_some, clean, decide, encode
 from sightline.data.records import check_inputs, first_difference, record
 from sightline.data.spool import Spool
 from sightline.data.summary import Summary
-from sightline.data.tokens import load_tokenizers
+from sightline.data.tokens import given_tokenizers, load_tokenizers
 from sightline.data.workers import Workers
 from sightline.errors import UserError
 from sightline.text.lines import BROKEN_STREAM, open_bytes
@@ -117,6 +117,7 @@ def _check_files(inputs: Inputs) -> None:
 def _prepare(config: DataConfig, inputs: Inputs, folder: Path, settings: dict[str, Any], tell: Tell) -> Summary:
     begin = time.monotonic()
     _check_files(inputs)
+    given = given_tokenizers(config.tokenizer)
     work = _start_anew(folder)
     inputs = Inputs(*(tuple(_lasting(one, work) for one in part) for part in (inputs.train, inputs.dev, inputs.test)))
     files = record(inputs.all(), config.seed)
@@ -126,7 +127,7 @@ def _prepare(config: DataConfig, inputs: Inputs, folder: Path, settings: dict[st
         clean(run, [*dev, *test])
         spool.flush()
         fates = decide(run)
-        tokenizers = learn_tokens(run, fates)
+        tokenizers = given or learn_tokens(run, fates)
         tested = encode(run, fates, tokenizers, dev, test)
         check_some(run, len(EncodedCorpus(folder / "train")))
         if not len(EncodedCorpus(folder / "dev")):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sightline.data.config import TokenizerConfig
+from sightline.errors import UserError
 from sightline.text.learn import learn
 from sightline.text.tokenizer import Tokenizer
 
@@ -35,6 +36,21 @@ def learn_tokenizers(
         return both, both
     source, target = (learn(texts, config.kind, size, config.min_frequency) for texts in (sources, targets))
     return source, target
+
+
+def given_tokenizers(config: TokenizerConfig) -> tuple[Tokenizer, Tokenizer] | None:
+    """Those of the model folder that the configuration names, if it names one; they must be what it says besides."""
+    if config.folder is None:
+        return None
+    folder = Path(config.folder)
+    joint = next((joint for joint in (True, False) if all(path.is_file() for path in _paths(folder, joint))), None)
+    if joint is None:
+        raise UserError(f"{folder}: no tokenizer here (data.tokenizer.folder); name a model folder, or the run's model/ in it")
+    found = load_tokenizers(folder, joint)
+    for name, is_so in (("joint", joint), ("kind", found[0].kind)):
+        if getattr(config, name) != is_so:
+            raise UserError(f"{folder}: its tokenizers are of another sort; set data.tokenizer.{name}={str(is_so).lower()}")
+    return found
 
 
 def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> tuple[Path, Path]:

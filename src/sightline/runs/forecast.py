@@ -19,7 +19,8 @@ from sightline.train.ranks import Ranks
 
 SECONDS = 4.0  # of rehearsal, and a little more: an update that has begun is made
 SHARE = 10  # a rehearsal takes at most one part in so many of a run …
-FEWEST, WARM = 5, 2  # … and tells nothing with fewer updates than these, of which the first ones are slow
+FEWEST = 5  # … which must be so many updates
+WARM = 2  # of them are slower than the others and do not count, where there are others
 LOOKED_AT = 200  # batches whose tokens stand for all
 
 
@@ -54,9 +55,10 @@ def rehearse(model: nn.Module, task: Task, config: RunConfig, precision: Literal
         return None
     with tempfile.TemporaryDirectory() as folder:
         loop = Loop(copy.deepcopy(model), task, config, precision, Path(folder), _judge, _quiet, lambda _: _quiet, ranks)
-        made = loop.rehearse(seconds, most)[WARM:]
-    if len(made) < FEWEST - WARM:
+        made = loop.rehearse(seconds, most)
+    if not made:
         return None
+    made = made[min(WARM, len(made) - 1) :]
     tokens = sum(count for count, _ in made) / sum(seconds for _, seconds in made)
     return Pace(tokens, _usual_tokens(task) / tokens)
 

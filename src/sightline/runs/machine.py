@@ -45,7 +45,7 @@ def diagnose(folder: Path) -> Diagnosis:
         "Python": platform.python_version(),
         "PyTorch": torch.__version__,
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": processor(),
         "cores": cores(),
         "threads": torch.get_num_threads(),
         "memory free": "unknown" if memory is None else f"{memory:.1f} GiB",
@@ -94,7 +94,8 @@ def _memory() -> float | None:
     return next((int(line.split()[1]) / 2**20 for line in lines if line.startswith("MemAvailable:")), None)
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Its name, and the units by which it computes many numbers at once."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
