@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 LAYERS = (
-    "text", "config", "data", "evaluate", "nn", "models", "tasks", "train", "decode", "look", "presets", "runs", "api", "study",
-    "serve", "cli",
+    "text", "config", "data", "evaluate", "native", "nn", "models", "tasks", "train", "decode", "look", "presets", "runs", "api",
+    "study", "serve", "cli",
 )  # fmt: skip
 WITHOUT_TORCH = ("text", "config", "data", "evaluate")
 TORCH = {"torch", "transformers"}  # and what would bring it along

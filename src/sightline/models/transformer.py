@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from sightline.nn.attention import MultiHead
 from sightline.nn.layers import ActivationName, Embedding, FeedForward, NormOrder, Residual
+from sightline.nn.linear import LayerNorm
 from sightline.nn.masks import causal, over_keys
 from sightline.nn.noise import Dropout, Noise, noise_at
 from sightline.nn.positions import Position
@@ -59,7 +60,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.embedding, self.position, self.dropout = embedding, position, Dropout(dropout)
         self.layers = nn.ModuleList(layers)
-        self.norm = nn.LayerNorm(dim) if norm == "pre" else nn.Identity()  # post-norm has normalised already
+        self.norm = LayerNorm(dim) if norm == "pre" else nn.Identity()  # post-norm has normalised already
 
     def forward(self, tokens: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"], noise: Noise | None = None) -> Memory:
         x = self.dropout(self.position.embed(self.embedding(tokens), 0), noise)
@@ -116,7 +117,7 @@ class TransformerDecoder(nn.Module):
         super().__init__()
         self.embedding, self.position, self.dropout = embedding, position, Dropout(dropout)
         self.layers = nn.ModuleList(layers)
-        self.norm = nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
+        self.norm = LayerNorm(dim) if norm == "pre" else nn.Identity()
 
     def start(self, memory: Memory | None, noise: Noise | None = None) -> State:
         nothing_yet = tuple(None for _ in self.layers)

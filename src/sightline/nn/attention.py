@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from sightline.nn import kernels
+from sightline.nn.linear import Linear
 from sightline.nn.noise import Dropout, Noise
 from sightline.nn.normalisers import Normaliser, softmax
 from sightline.nn.positions import NoPosition, Position
@@ -75,6 +77,8 @@ class Attention(nn.Module):
     ) -> Float[Tensor, "B H T e"]:
         """The context. `k` has been through `keys`."""
         plain = self.score is scaled_dot and self.normalise is softmax and (noise is None or self.dropout.rate == 0)
+        if plain and self.notes is None and bias is None and kernels.takes_attention(q, k, mask):
+            return kernels.attention(q, k, v, mask)
         if plain and self.notes is None and not _fused_is_slow(q):
             return F.scaled_dot_product_attention(q, k, v, attn_mask=_joined(mask, bias, q.dtype))
         weights = attention_weights(q, k, mask, bias, self.score, self.normalise)
@@ -103,8 +107,8 @@ class MultiHead(nn.Module):
         super().__init__()
         if dim % heads:
             raise ValueError(f"{dim} channels cannot be shared by {heads} heads: the first must be a multiple of the second")
-        self.query, self.key_value = nn.Linear(dim, dim), nn.Linear(dim, 2 * dim)
-        self.output = nn.Linear(dim, dim)
+        self.query, self.key_value = Linear(dim, dim), Linear(dim, 2 * dim)
+        self.output = Linear(dim, dim)
         self.attention = Attention(dropout=dropout)
         self.heads, self.position = heads, position if position is not None else NoPosition()
 

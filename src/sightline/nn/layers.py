@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from sightline.nn.linear import LayerNorm, Linear
 from sightline.nn.noise import Dropout, Noise
 
 ActivationName: TypeAlias = Literal["relu", "gelu", "gelu_tanh", "swish"]
@@ -34,11 +35,13 @@ class FeedForward(nn.Module):
 
     def __init__(self, dim: int, hidden: int, activation: ActivationName = "relu", dropout: float = 0.0) -> None:
         super().__init__()
-        self.wide, self.back = nn.Linear(dim, hidden), nn.Linear(hidden, dim)
+        self.wide, self.back = Linear(dim, hidden), Linear(hidden, dim)
         self.activation, self.dropout = activation, Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "B T D"], noise: Noise | None) -> Float[Tensor, "B T D"]:
-        out: Tensor = self.back(self.dropout(activate(self.activation, self.wide(x)), noise))
+        relu = self.activation == "relu"
+        inside = self.wide(x, relu=relu)
+        out: Tensor = self.back(self.dropout(inside if relu else activate(self.activation, inside), noise))
         return out
 
 
@@ -47,11 +50,11 @@ class Residual(nn.Module):
 
     def __init__(self, dim: int, dropout: float, order: NormOrder) -> None:
         super().__init__()
-        self.norm, self.dropout, self.order = nn.LayerNorm(dim), Dropout(dropout), order
+        self.norm, self.dropout, self.order = LayerNorm(dim), Dropout(dropout), order
 
     def forward(self, x: Float[Tensor, "B T D"], f: Callable[[Tensor], Tensor], noise: Noise | None) -> Float[Tensor, "B T D"]:
         pre = self.order == "pre"
-        total: Tensor = x + self.dropout(f(self.norm(x) if pre else x), noise)
+        total = self.dropout.add(x, f(self.norm(x) if pre else x), noise)
         return total if pre else self.norm(total)
 
 

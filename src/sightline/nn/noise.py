@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from sightline.nn import kernels
+
 # splitmix64 (Steele, Lea & Flood 2014): an increment and two multipliers, written as signed 64-bit numbers.
 GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
 MIX_A = 0xBF58476D1CE4E5B9 - (1 << 64)
@@ -82,7 +84,19 @@ class Dropout(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"], noise: Noise | None) -> Float[Tensor, "B T D"]:
         if noise is None or self.rate == 0:
             return x
+        if kernels.ready(x):
+            return kernels.drop(x, self._draw(noise))
         return x * self._keep(noise.draw(self.site, x.size(1), x.size(2)), x.dtype)
+
+    def add(self, base: Float[Tensor, "B T D"], x: Float[Tensor, "B T D"], noise: Noise | None) -> Float[Tensor, "B T D"]:
+        """base + dropout(x), the end of every residual connection."""
+        if noise is None or self.rate == 0 or base.dtype != torch.float32 or not kernels.ready(x, base):
+            plain: Tensor = base + self(x, noise)
+            return plain
+        return kernels.drop_add(base, x, self._draw(noise))
+
+    def _draw(self, noise: Noise) -> kernels.Draw:
+        return kernels.Draw(noise.keys, noise.offset, self.site, self._threshold)
 
     def weights(self, x: Float[Tensor, "B H T S"], noise: Noise | None) -> Float[Tensor, "B H T S"]:
         """Dropout of attention weights. Heads vary fastest, so that a longer row of keys leaves the first draws alone."""
@@ -92,10 +106,13 @@ class Dropout(nn.Module):
         draws = torch.unflatten(noise.draw(self.site, queries, keys * heads), -1, (keys, heads))
         return x * self._keep(draws.permute(0, 3, 1, 2), x.dtype)
 
+    @property
+    def _threshold(self) -> int:
+        return round(self.rate * 65536)
+
     def _keep(self, draws: Tensor, dtype: torch.dtype) -> Tensor:
-        threshold = round(self.rate * 65536)
-        keep = draws >= threshold - 32768
-        return keep.to(dtype).mul_(65536 / (65536 - threshold))
+        keep = draws >= self._threshold - 32768
+        return keep.to(dtype).mul_(65536 / (65536 - self._threshold))
 
 
 def number_sites(model: nn.Module) -> None:

@@ -13,9 +13,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from sightline.nn import kernels
 from sightline.nn.losses import SmoothingKind, cross_entropy, uniform_share
 
 BLOCK = 1 << 20  # logits at a time: 4 MB in fp32
+WAVE = 1 << 23  # logits whose gradient goes into that of the weights at a time
 
 
 def output_cross_entropy(
@@ -26,22 +28,30 @@ def output_cross_entropy(
     kind: SmoothingKind = "uniform",
 ) -> Float[Tensor, ""]:
     """`cross_entropy` of the logits `features · weightᵀ`, summed over tokens; products in autocast's precision."""
-    device = features.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
+    dtype = kernels.product_dtype(features)
     smoothing = uniform_share(smoothing, kind, len(weight))
     if torch.is_grad_enabled():
         loss: Tensor = _OutputCrossEntropy.apply(features, weight, targets, smoothing, dtype)  # type: ignore[no-untyped-call]
         return loss
-    blocks = zip(_blocks(features, weight), _blocks(targets, weight), strict=True)
-    narrow = weight.to(dtype)
+    narrow, few = weight.to(dtype), BLOCK // len(weight)
     total = torch.zeros((), device=features.device)
-    for part, wanted in blocks:
+    for part, wanted in zip(_parts(features, few), _parts(targets, few), strict=True):
         total += cross_entropy(part.to(dtype) @ narrow.t(), wanted, smoothing)
     return total
 
 
-def _blocks(rows: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
-    return torch.split(rows, max(1, BLOCK // len(weight)))
+def _parts(rows: Tensor, count: int) -> tuple[Tensor, ...]:
+    return torch.split(rows, max(1, count))
+
+
+def _lose(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """The cross-entropy of each row; the logits become their own gradient, softmax(logits) minus the smoothed target."""
+    share, place = smoothing / logits.size(1), targets[:, None]
+    log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
+    losses = -(1 - smoothing) * log_probs.gather(1, place).squeeze(1) - share * log_probs.sum(1)
+    slopes = log_probs.exp_().sub_(share)
+    logits.copy_(slopes.scatter_add_(1, place, slopes.new_full(place.shape, smoothing - 1)))
+    return losses
 
 
 class _OutputCrossEntropy(torch.autograd.Function):
@@ -49,20 +59,19 @@ class _OutputCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, weight: Tensor, targets: Tensor, smoothing: float, dtype: torch.dtype) -> Tensor:
-        size, narrow = len(weight), weight.to(dtype)
+        narrow, rows = weight.to(dtype), features.to(dtype)
         total = torch.zeros((), device=features.device)
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
         feature_gradients = []
-        for part, wanted in zip(_blocks(features, weight), _blocks(targets, weight), strict=True):
-            part = part.to(dtype)
-            place, share = wanted[:, None], smoothing / size
-            log_probs = torch.log_softmax(part @ narrow.t(), -1, dtype=torch.float32)
-            total -= (1 - smoothing) * log_probs.gather(1, place).sum() + share * log_probs.sum()
-            gradient = log_probs.exp_().sub_(share)
-            gradient.scatter_add_(1, place, gradient.new_full(place.shape, smoothing - 1))
-            gradient = gradient.to(dtype)
-            feature_gradients.append(gradient @ narrow)
-            weight_gradient += gradient.t() @ part
+        lose_ = kernels.lose_ if kernels.ready(rows) else _lose
+        for part, wanted in zip(_parts(rows, WAVE // len(weight)), _parts(targets, WAVE // len(weight)), strict=True):
+            slopes = part.new_empty(len(part), len(weight))
+            few = BLOCK // len(weight)
+            for some, into, words in zip(_parts(part, few), _parts(slopes, few), _parts(wanted, few), strict=True):
+                torch.mm(some, narrow.t(), out=into)
+                total += lose_(into, words, smoothing).sum()
+            feature_gradients.append(slopes @ narrow)
+            weight_gradient += slopes.t() @ part
         ctx.save_for_backward(torch.cat(feature_gradients).to(features.dtype), weight_gradient.to(weight.dtype))
         return total
 

@@ -1,0 +1,57 @@
+// Numbers: bf16 beside fp32, vectors of sixteen, an exponential that compilers turn into vector code.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace sightline {
+
+enum class bf16 : uint16_t {};
+
+inline float widen(float x) { return x; }
+inline float widen(bf16 x) { return std::bit_cast<float>(uint32_t(x) << 16); }
+
+// The same where x is above zero, else zero, on the bits alone.
+inline float where_positive(float x, float value) { return x > 0.0f ? value : 0.0f; }
+inline bf16 where_positive(bf16 x, bf16 value) { return bf16(int16_t(x) > 0 ? uint16_t(value) : uint16_t(0)); }
+
+template <class T> inline T narrow(float x);
+template <> inline float narrow<float>(float x) { return x; }
+template <> inline bf16 narrow<bf16>(float x) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;  // to the nearest, ties to even
+    const bool number = (bits & 0x7FFFFFFFu) <= 0x7F800000u;
+    return bf16(number ? rounded : 0x7FC0u);  // rounding could turn a NaN into a number
+}
+
+constexpr int WIDE = 16;
+typedef float wide __attribute__((vector_size(64)));
+
+inline wide load(const float* from) {
+    wide out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+inline void store(float* to, wide x) { std::memcpy(to, &x, sizeof x); }
+inline wide all(float x) { return wide{} + x; }
+
+// e^x to about 1e-7 for x <= 0 and whatever is not too large; below -87 it is as good as nothing.
+inline float exponential(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the sum is rounded to a whole number
+    const float whole = shifted - 12582912.0f;
+    const float rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * rest + 1.3981999507e-3f;
+    p = p * rest + 8.3334519073e-3f;
+    p = p * rest + 4.1665795894e-2f;
+    p = p * rest + 1.6666665459e-1f;
+    p = p * rest + 5.0000001201e-1f;
+    p = p * rest * rest + rest + 1.0f;
+    return p * std::bit_cast<float>((int32_t(whole) + 127) << 23);
+}
+
+constexpr int64_t WORTH_THREADS = 1 << 15;  // elements; below, waking a thread takes longer than the work
+
+}  // namespace sightline

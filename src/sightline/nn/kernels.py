@@ -1,0 +1,283 @@
+"""Operations in C++ with their gradients: the same mathematics as their neighbours in `nn`, in one pass over memory each.
+
+They work on a CPU, in fp32 and bf16. `ready` says whether they can take a tensor; who calls them has PyTorch's way beside.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import timeit
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from sightline.native import library
+
+FEW_ROWS = 16  # of fewer, every way reads the weights once and that is all
+MOST_PAIRS = 128 * 128  # queries x keys of one head
+SUFFIX = {torch.float32: "f32", torch.bfloat16: "bf16"}
+
+
+def ready(*tensors: Tensor) -> bool:
+    """Can the kernels take these?"""
+    return all(t.dtype in SUFFIX and t.device.type == "cpu" for t in tensors) and library("kernels") is not None
+
+
+def product_dtype(x: Tensor) -> torch.dtype:
+    """What matrix products of this are made in: autocast's precision where that is on."""
+    device = x.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+
+
+def _call(name: str, *arguments: Tensor | int | float | ctypes.Structure | None) -> None:
+    kernels = library("kernels")
+    assert kernels is not None
+    getattr(kernels, name)(*map(_plain, arguments))
+
+
+def _plain(value: Tensor | int | float | ctypes.Structure | None) -> Any:
+    if isinstance(value, Tensor):
+        return ctypes.c_void_p(value.data_ptr())
+    if isinstance(value, ctypes.Structure):
+        return ctypes.byref(value)
+    if value is None:
+        return ctypes.c_void_p(None)
+    return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_float(value)
+
+
+# --- layer norm --------------------------------------------------------------------------------------------------------------
+
+
+def layer_norm(
+    x: Float[Tensor, "*rows D"], weight: Float[Tensor, " D"], bias: Float[Tensor, " D"], epsilon: float
+) -> Float[Tensor, "*rows D"]:
+    """Layer norm of an fp32 tensor, in the precision of the products that follow."""
+    out: Tensor = _LayerNorm.apply(x, weight, bias, epsilon, product_dtype(x))  # type: ignore[no-untyped-call]
+    return out
+
+
+class _LayerNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float, dtype: torch.dtype) -> Tensor:
+        x, channels = x.contiguous(), x.size(-1)
+        rows = x.numel() // channels
+        out, means, scales = torch.empty_like(x, dtype=dtype), x.new_empty(rows), x.new_empty(rows)
+        _call(f"norm_forward_{SUFFIX[dtype]}", x, weight, bias, out, means, scales, rows, channels, epsilon)
+        ctx.save_for_backward(x, weight, means, scales)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight, means, scales = ctx.saved_tensors
+        up = upstream[0].contiguous()
+        dx, dw, db = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
+        name = f"norm_backward_{SUFFIX[up.dtype]}"
+        _call(name, up, x, weight, means, scales, dx, dw, db, len(means), x.size(-1))
+        return dx, dw, db, None, None
+
+
+# --- dropout -----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Which random numbers decide what is dropped: those of `Noise.draw` at a place, and how many of 65,536 drop."""
+
+    keys: Int[Tensor, " B"]
+    offset: int
+    site: int
+    threshold: int
+
+    def arguments(self, length: int) -> tuple[Tensor, int, int, int, int]:
+        """As the kernels take them, for sentences of so many positions."""
+        return self.keys, length, self.offset, self.site, self.threshold
+
+
+def drop(x: Float[Tensor, "B T D"], draw: Draw) -> Float[Tensor, "B T D"]:
+    """x with some of it dropped."""
+    out: Tensor = _Drop.apply(x, draw)  # type: ignore[no-untyped-call]
+    return out
+
+
+def drop_add(base: Float[Tensor, "B T D"], x: Float[Tensor, "B T D"], draw: Draw) -> Float[Tensor, "B T D"]:
+    """base + x with some of x dropped; base is fp32."""
+    out: Tensor = _DropAdd.apply(base, x, draw)  # type: ignore[no-untyped-call]
+    return out
+
+
+def _dropped(x: Tensor, dtype: torch.dtype, draw: Draw) -> Tensor:
+    x = x.contiguous()
+    out = torch.empty_like(x, dtype=dtype)
+    name = f"drop_{SUFFIX[x.dtype]}_{SUFFIX[dtype]}"
+    _call(name, x, out, x.numel() // x.size(-1), x.size(-1), *draw.arguments(x.size(-2)))
+    return out
+
+
+class _Drop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, draw: Draw) -> Tensor:
+        ctx.draw = draw
+        return _dropped(x, x.dtype, draw)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return _dropped(upstream[0], upstream[0].dtype, ctx.draw), None
+
+
+class _DropAdd(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, x: Tensor, draw: Draw) -> Tensor:
+        ctx.draw, ctx.dtype = draw, x.dtype
+        base, x = base.contiguous(), x.contiguous()
+        out, channels = torch.empty_like(base), x.size(-1)
+        _call(f"drop_add_{SUFFIX[x.dtype]}", x, base, out, x.numel() // channels, channels, *draw.arguments(x.size(-2)))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return upstream[0], _dropped(upstream[0], ctx.dtype, ctx.draw), None
+
+
+# --- linear layers -----------------------------------------------------------------------------------------------------------
+
+
+def linear(
+    x: Float[Tensor, "*rows K"], weight: Float[Tensor, "N K"], bias: Float[Tensor, " N"], relu: bool = False
+) -> Float[Tensor, "*rows N"]:
+    """x Wᵀ + b, with a ReLU behind it if asked, by oneDNN whatever the precision: MKL leaves half of some processors unused."""
+    out: Tensor = _Linear.apply(x, weight, bias, relu, product_dtype(x))  # type: ignore[no-untyped-call]
+    return out
+
+
+def takes_linear(x: Tensor, weight: Tensor) -> bool:
+    """Is `linear` the faster way for these?"""
+    if not (x.device.type == "cpu" and ready(x, weight) and weight.dtype == torch.float32):
+        return False
+    return product_dtype(x) == torch.bfloat16 or (x.numel() // x.size(-1) >= FEW_ROWS and onednn_is_faster())
+
+
+@functools.cache
+def onednn_is_faster() -> bool:
+    """Of fp32 products: MKL takes narrower vectors than the processor has where that is not from its own maker."""
+    a, b = torch.ones(256, 256), torch.ones(256, 256)
+
+    def seconds(product: Callable[[], Tensor]) -> float:
+        return min(timeit.repeat(product, number=1, repeat=5))
+
+    with torch.no_grad():
+        return seconds(lambda: multiply(a, b)) < 0.9 * seconds(lambda: a @ b.t())
+
+
+def multiply(a: Float[Tensor, "M K"], b: Float[Tensor, "N K"]) -> Float[Tensor, "M N"]:
+    """a bᵀ by oneDNN."""
+    if a.dtype == torch.bfloat16:
+        return a @ b.t()
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(a, b, None, "none", [], "")
+    return out
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, relu: bool, dtype: torch.dtype) -> Tensor:
+        rows, narrow = x.to(dtype).reshape(-1, x.size(-1)), weight.to(dtype)
+        end = "relu" if relu else "none"
+        out: Tensor = torch.ops.mkldnn._linear_pointwise(rows, narrow, bias.to(dtype), end, [], "")
+        ctx.save_for_backward(rows, narrow, out if relu else None)
+        ctx.x = x.shape, x.dtype
+        return out.view(*x.shape[:-1], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        rows, narrow, activated = ctx.saved_tensors
+        shape, dtype = ctx.x
+        up = upstream[0].to(rows.dtype).reshape(len(rows), -1).contiguous()
+        bias = torch.empty(up.size(1))
+        suffix = SUFFIX[up.dtype]
+        if activated is None:
+            _call(f"sum_columns_{suffix}", up, bias, *up.shape)
+        else:
+            passed = torch.empty_like(up)
+            _call(f"gate_columns_{suffix}", up, activated, passed, bias, *up.shape)
+            up = passed
+        dx = multiply(up, narrow.t()).to(dtype).view(shape) if ctx.needs_input_grad[0] else None
+        return dx, multiply(up.t(), rows.t()).float(), bias, None, None
+
+
+# --- attention ---------------------------------------------------------------------------------------------------------------
+
+
+class _Shape(ctypes.Structure):
+    """`Shape` of native/kernels/attention.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("batch", "heads", "queries", "keys", "channels")),
+        *((name, ctypes.c_int64 * 3) for name in ("q", "k", "v", "out", "dq", "dk", "dv")),
+        *((name, ctypes.c_int64) for name in ("mask_batch", "mask_query")),
+        ("scale", ctypes.c_float),
+    ]
+
+
+def takes_attention(q: Tensor, k: Tensor, mask: Tensor | None) -> bool:
+    """Is `attention` the faster way for these? Long sentences repay the larger products of PyTorch's way."""
+    fits = q.size(-2) * k.size(-2) <= MOST_PAIRS and q.size(-1) == k.size(-1)
+    return q.requires_grad and fits and q.dtype == k.dtype and ready(q, k) and (mask is None or mask.size(1) == 1)
+
+
+def attention(
+    q: Float[Tensor, "B H T d"], k: Float[Tensor, "B H S d"], v: Float[Tensor, "B H S d"], mask: Bool[Tensor, "#B 1 #T S"] | None
+) -> Float[Tensor, "B H T d"]:
+    """softmax(q kᵀ / √d) v; the weights are never kept."""
+    out: Tensor = _Attention.apply(q, k, v, mask)  # type: ignore[no-untyped-call]
+    return out
+
+
+def _empty_like(x: Tensor) -> Tensor:
+    """(B, H, T, d) as it comes out of a projection: the heads of a position lie side by side."""
+    batch, heads, positions, channels = x.shape
+    return x.new_empty(batch, positions, heads, channels).transpose(1, 2)
+
+
+def _side_by_side(x: Tensor) -> Tensor:
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def _shape(q: Tensor, k: Tensor, v: Tensor, out: Tensor, gradients: Sequence[Tensor], mask: Tensor | None) -> _Shape:
+    (batch, heads, queries, channels), keys = q.shape, k.size(2)
+    strides = [tuple(each.stride())[:3] for each in (q, k, v, out, *gradients)]
+    strides += [(0, 0, 0)] * (7 - len(strides))
+    steps = (0, 0) if mask is None else (mask.stride(0) * (len(mask) > 1), mask.stride(2) * (mask.size(2) > 1))
+    return _Shape(batch, heads, queries, keys, channels, *strides, *steps, channels**-0.5)
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        q, k, v = map(_side_by_side, (q, k, v))
+        mask = None if mask is None else _side_by_side(mask)
+        out = _empty_like(q)
+        _call(f"attention_forward_{SUFFIX[q.dtype]}", q, k, v, mask, out, _shape(q, k, v, out, (), mask))
+        ctx.save_for_backward(q, k, v, mask)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, mask = ctx.saved_tensors
+        up = _side_by_side(upstream[0])
+        made = [_empty_like(each) for each in (q, k, v)]
+        _call(f"attention_backward_{SUFFIX[q.dtype]}", up, q, k, v, mask, *made, _shape(q, k, v, up, made, mask))
+        return *made, None
+
+
+# --- loss --------------------------------------------------------------------------------------------------------------------
+
+
+def lose_(logits: Float[Tensor, "N V"], targets: Int[Tensor, " N"], smoothing: float) -> Float[Tensor, " N"]:
+    """The cross-entropy of each row; the logits become their own gradient."""
+    losses = torch.empty(len(logits))
+    _call(f"loss_{SUFFIX[logits.dtype]}", logits, targets, losses, *logits.shape, float(smoothing))
+    return losses
