@@ -2,7 +2,6 @@
 // that logits never exist as a whole.
 #pragma once
 #include "beam.hpp"
-#include <utility>
 #include <vector>
 
 #include "product.hpp"
@@ -23,18 +22,15 @@ class Chooser {
    private:
     struct Row {
         float most, total;  // largest logit, and the sum of exp(logit - most)
-        float limit;  // what a logit must exceed to be among those wanted
-        int count, first;  // candidates so far, and where they stand
+        int count, first;  // candidates so far, the largest first, and where they stand
     };
-    void reduce(Row& row, const float* logits, int begin, int end);
-    void collect(Row& row, const Wish& wish, const int32_t* names, const float* logits, int begin, int end);
-    void keep(Row& row, int wanted);
+    void look_through(Row& row, const Wish& wish, const int32_t* names, const float* logits, int begin, int count);
+    void insert(Row& row, int wanted, float logit, int32_t token);
 
     Buffer<float> logits_;
     std::vector<Row> rows_;
     std::vector<float> values_;
     std::vector<int32_t> tokens_;
-    std::vector<std::pair<float, int32_t>> sorting_;
 };
 
 }  // namespace sightline

@@ -20,19 +20,6 @@ void normalise(const Norm& norm, float epsilon, const float* from, float* to, in
 
 namespace {
 
-Floats sigmoid(Floats x) { return 1.0f / (1.0f + exp(-x)); }
-
-// The error function to within 2e-7 (Abramowitz and Stegun 7.1.26).
-Floats error_function(Floats x) {
-    const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
-    Floats series = 1.061405429f * t - 1.453152027f;
-    series = series * t + 1.421413741f;
-    series = series * t - 0.284496736f;
-    series = series * t + 0.254829592f;
-    const Floats positive = 1.0f - series * t * exp(-size * size);
-    return x < 0.0f ? -positive : positive;
-}
-
 // Every lane gets the sum of the lanes of its head.
 inline Floats sum_within(Floats x, int lanes) {
     Ints place;
@@ -42,37 +29,49 @@ inline Floats sum_within(Floats x, int lanes) {
 }
 
 // The scores of N keys, each head's in all its lanes.
-template <int N>
-void score(int vectors, int lanes, const float* query, const float* const* keys, size_t first, float* scores) {
+template <class Kept, int N>
+inline void score(int pairs, int lanes, const float* query, const void* const* keys, int first, float* scores) {
     Floats total[N] = {};
-    for (int i = 0; i < vectors; ++i) {
-        const Floats q = load(query + i * LANES);
+    for (int pair = 0; pair < pairs; ++pair) {
+        const Floats q = load(query + 2 * pair * LANES), r = load(query + (2 * pair + 1) * LANES);
 #pragma GCC unroll 8
-        for (int n = 0; n < N; ++n) total[n] += q * load(keys[n] + first + i * LANES);
+        for (int n = 0; n < N; ++n) {
+            Floats a, b;
+            Kept::read(keys[n], first + pair, a, b);
+            total[n] += q * a;
+            total[n] += r * b;
+        }
     }
     for (int n = 0; n < N; ++n) store(scores + n * LANES, sum_within(total[n], lanes));
 }
 
-// N vectors of the weighted sum of values.
-template <int N>
-void gather(const float* const* keys, size_t first, int count, const float* weights, Floats factor, float* to) {
-    Floats total[N] = {};
+// N pairs of vectors of the weighted sum of values.
+template <class Kept, int N>
+inline void gather(const void* const* keys, int first, int count, const float* weights, Floats factor, float* to) {
+    Floats total[2 * N] = {};
     for (int t = 0; t < count; ++t) {
         const Floats weight = load(weights + t * LANES);
 #pragma GCC unroll 8
-        for (int n = 0; n < N; ++n) total[n] += weight * load(keys[t] + first + n * LANES);
+        for (int n = 0; n < N; ++n) {
+            Floats a, b;
+            Kept::read(keys[t], first + n, a, b);
+            total[2 * n] += weight * a;
+            total[2 * n + 1] += weight * b;
+        }
     }
-    for (int n = 0; n < N; ++n) store(to + n * LANES, total[n] * factor);
+    for (int n = 0; n < 2 * N; ++n) store(to + n * LANES, total[n] * factor);
 }
 
 }  // namespace
 
-void attend(const Heads& heads, const float* query, const float* const* keys, int count, float* weights, float* to) {
-    for (int block = 0; block < heads.blocks; ++block) {
-        const size_t first = (size_t)block * heads.vectors * LANES, values = heads.span() + first;
+template <class Kept>
+void attend(const Heads& heads, const float* query, const void* const* keys, int count, float* weights, float* to) {
+    const int pairs = heads.vectors / 2, lanes = heads.lanes;
+    for (int block = 0; block < heads.blocks; ++block, query += heads.vectors * LANES, to += heads.vectors * LANES) {
+        const int first = block * pairs, values = heads.blocks * pairs + first;
         int t = 0;
-        for (; t + 4 <= count; t += 4) score<4>(heads.vectors, heads.lanes, query + first, keys + t, first, weights + t * LANES);
-        for (; t < count; ++t) score<1>(heads.vectors, heads.lanes, query + first, keys + t, first, weights + t * LANES);
+        for (; t + 4 <= count; t += 4) score<Kept, 4>(pairs, lanes, query, keys + t, first, weights + t * LANES);
+        for (; t < count; ++t) score<Kept, 1>(pairs, lanes, query, keys + t, first, weights + t * LANES);
         Floats most = load(weights), total{};
         for (t = 1; t < count; ++t) most = larger(most, load(weights + t * LANES));
         for (t = 0; t < count; ++t) {
@@ -81,20 +80,13 @@ void attend(const Heads& heads, const float* query, const float* const* keys, in
             total += weight;
         }
         const Floats factor = 1.0f / total;
-        int i = 0;
-        for (; i + 8 <= heads.vectors; i += 8) gather<8>(keys, values + i * LANES, count, weights, factor, to + first + i * LANES);
-        for (; i < heads.vectors; ++i) gather<1>(keys, values + i * LANES, count, weights, factor, to + first + i * LANES);
+        int pair = 0;
+        for (; pair + 4 <= pairs; pair += 4) gather<Kept, 4>(keys, values + pair, count, weights, factor, to + 2 * pair * LANES);
+        for (; pair < pairs; ++pair) gather<Kept, 1>(keys, values + pair, count, weights, factor, to + 2 * pair * LANES);
     }
 }
 
-Floats activated(Activation name, Floats x) {
-    switch (name) {
-        case RELU: return larger(x, Floats{});
-        case GELU: return 0.5f * x * (1.0f + error_function(x * 0.70710678f));
-        case GELU_TANH: return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x));
-        case SWISH: return x * sigmoid(x);
-    }
-    return x;
-}
+template void attend<Full>(const Heads&, const float*, const void* const*, int, float*, float*);
+template void attend<Short>(const Heads&, const float*, const void* const*, int, float*, float*);
 
 }  // namespace sightline

@@ -132,7 +132,7 @@ Heads::Heads(int heads, int channels) : width(channels) {
     int fitting = 1;  // heads in a vector
     while (fitting < heads && fitting < LANES) fitting *= 2;
     lanes = LANES / fitting;
-    vectors = (width + lanes - 1) / lanes;
+    vectors = (width + 2 * lanes - 1) / (2 * lanes) * 2;
     blocks = (heads + fitting - 1) / fitting;
 }
 

@@ -30,7 +30,7 @@ struct Heads {
 
     int width;  // channels of a head
     int lanes;  // that a head has in each vector
-    int vectors, blocks;  // vectors of a block; a block has as many heads as fit
+    int vectors, blocks;  // vectors of a block, an even number; a block has as many heads as fit
 };
 
 struct Norm {

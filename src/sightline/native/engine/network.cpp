@@ -69,9 +69,17 @@ struct Pass {
         add(layer.back, work.broad, layer.norm);
     }
     // One row looks at `count` keys, whose addresses stand in `work.keys`.
-    void look(int row, int count) const {
-        attend(heads, wide(row), work.keys.data(), count, work.scores.reserve((size_t)count * LANES), work.line.get());
+    void look(int row, int count, bool in_full) const {
+        float* weights = work.scores.reserve((size_t)count * LANES);
+        (in_full ? attend<Full> : attend<Short>)(heads, wide(row), work.keys.data(), count, weights, work.line.get());
         work.narrow.take(row, work.line.get(), span);
+    }
+    // Keys and values, as they are kept.
+    void keep(const float* from, char* to) const {
+        for (int pair = 0; pair < span / LANES; ++pair) {
+            const Floats a = load(from + 2 * pair * LANES), b = load(from + (2 * pair + 1) * LANES);
+            shape.int8 ? Short::write(to, pair, a, b) : Full::write(to, pair, a, b);
+        }
     }
     // What comes after the stack reads this.
     void end(const Norm& norm) const { read(norm); }
@@ -82,7 +90,7 @@ void look_around(const Pass& pass, const std::vector<Source>& sources) {
     for (const Source& source : sources) {
         pass.work.keys.resize(source.length);
         for (int i = 0; i < source.length; ++i) pass.work.keys[i] = pass.wide(first + i) + pass.span;
-        for (int i = 0; i < source.length; ++i) pass.look(first + i, source.length);
+        for (int i = 0; i < source.length; ++i) pass.look(first + i, source.length, true);
         first += source.length;
     }
 }
@@ -93,7 +101,7 @@ void remember_source(const Pass& pass, const Model& model, const std::vector<Sou
         int row = 0;
         for (const Source& source : sources)
             for (int i = 0; i < source.length; ++i, ++row)
-                std::memcpy(source.sentence->source(layer, i), pass.wide(row), sizeof(float) * 2 * pass.span);
+                pass.keep(pass.wide(row), source.sentence->source(layer, i));
     }
 }
 
@@ -103,10 +111,10 @@ void look_back(const Pass& pass, int layer, const std::vector<Live>& lives) {
         const int position = sentence->beam.length();
         uint16_t* entries = sentence->beam.ancestors(hypothesis);
         entries[position] = (uint16_t)hypothesis;
-        std::memcpy(sentence->past(layer, position, hypothesis), pass.wide(row) + pass.span, sizeof(float) * 2 * pass.span);
+        pass.keep(pass.wide(row) + pass.span, sentence->past(layer, position, hypothesis));
         pass.work.keys.resize(position + 1);
         for (int t = 0; t <= position; ++t) pass.work.keys[t] = sentence->past(layer, t, entries[t]);
-        pass.look(row, position + 1);
+        pass.look(row, position + 1, !pass.shape.int8);
     }
 }
 
@@ -120,7 +128,7 @@ void look_at_source(const Pass& pass, int layer, const std::vector<Live>& lives)
             for (int i = 0; i < length; ++i) pass.work.keys[i] = sentence->source(layer, i);
             last = sentence;
         }
-        pass.look(row, length);
+        pass.look(row, length, !pass.shape.int8);
     }
 }
 

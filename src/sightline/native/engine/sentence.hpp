@@ -9,27 +9,29 @@ class Sentence {
    public:
     void start(const Model& model, int number, const Options& options, int source_length, int limit, const int32_t* prefix,
                int prefix_length) {
-        number_ = number, source_length_ = source_length, stride_ = 2 * model.decoder_heads.span(), width_ = options.width;
+        number_ = number, source_length_ = source_length, width_ = options.width;
+        stride_ = (size_t)2 * model.decoder_heads.span() * (model.shape.int8 ? Short::BYTES : Full::BYTES);
         positions_ = std::max(limit, prefix_length) + 1;
         beam.start(options, limit, prefix, prefix_length);
-        source_.reserve((size_t)model.shape.decoder.layers * source_length * stride_);
-        past_.reserve((size_t)model.shape.decoder.layers * positions_ * width_ * stride_);
+        source_.reserve(stride_ * model.shape.decoder.layers * source_length);
+        past_.reserve(stride_ * model.shape.decoder.layers * positions_ * width_);
     }
     int number() const { return number_; }
     int source_length() const { return source_length_; }
 
     // Keys, then values, of one source token in one layer.
-    float* source(int layer, int place) { return source_.get() + ((size_t)layer * source_length_ + place) * stride_; }
+    char* source(int layer, int place) { return source_.get() + ((size_t)layer * source_length_ + place) * stride_; }
     // Keys, then values, of one entry of the cache. Hypotheses share entries: which are whose, `beam.ancestors` says.
-    float* past(int layer, int position, int entry) {
+    char* past(int layer, int position, int entry) {
         return past_.get() + (((size_t)layer * positions_ + position) * width_ + entry) * stride_;
     }
 
     Beam beam;
 
    private:
-    int number_ = 0, source_length_ = 0, stride_ = 0, width_ = 0, positions_ = 0;
-    Buffer<float> source_, past_;
+    int number_ = 0, source_length_ = 0, width_ = 0, positions_ = 0;
+    size_t stride_ = 0;  // bytes of keys and values of one place; int8 keeps them shortened
+    Buffer<char> source_, past_;
 };
 
 }  // namespace sightline

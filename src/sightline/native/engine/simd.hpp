@@ -20,6 +20,7 @@ constexpr int LANES = 4;
 #endif
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
+typedef uint32_t Bits __attribute__((vector_size(4 * LANES)));
 
 inline Floats load(const float* from) {
     Floats value;
@@ -78,27 +79,23 @@ inline Ints nearest(Floats value) {
 
 inline Floats to_floats(Ints value) { return __builtin_convertvector(value, Floats); }
 
-// e^x to within 3e-7 of itself, between e^-87 and e^88.
-inline Floats exp(Floats x) {
-    constexpr float LOG2_E = 1.44269504088896f;
-    Floats low = all(-87.0f), high = all(88.0f);
-    x = larger(x, low);
-    x = -larger(-x, -high);
-    Floats turns = x * LOG2_E;
+constexpr float LOG2_E = 1.44269504088896f;
+
+// 2^x to within 2e-7 of itself; beyond what fp32 can hold, next to nothing or very much.
+inline Floats power_of_2(Floats x) {
 #if defined(__AVX512F__)
-    Floats whole = (Floats)_mm512_roundscale_ps((__m512)turns, 0);
+    const Floats whole = (Floats)_mm512_roundscale_ps((__m512)x, 0);
 #else
-    Ints wholes = nearest(turns);
-    Floats whole = to_floats(wholes);
+    x = larger(x, all(-126.0f));
+    x = -larger(-x, all(-127.0f));
+    const Ints wholes = nearest(x);
+    const Floats whole = to_floats(wholes);
 #endif
-    // ln 2 in two parts, so that what is left of x is exact
-    Floats rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    Floats power = all(1.0f / 720);
-    power = power * rest + 1.0f / 120;
-    power = power * rest + 1.0f / 24;
-    power = power * rest + 1.0f / 6;
-    power = power * rest + 0.5f;
-    power = power * rest + 1.0f;
+    const Floats rest = x - whole;
+    Floats power = rest * 0.0013276461f + 0.0096755410f;  // fitted to 2^rest between -1/2 and 1/2
+    power = power * rest + 0.0555071346f;
+    power = power * rest + 0.2402212024f;
+    power = power * rest + 0.6931469440f;
     power = power * rest + 1.0f;
 #if defined(__AVX512F__)
     return (Floats)_mm512_scalef_ps((__m512)power, (__m512)whole);
@@ -106,5 +103,39 @@ inline Floats exp(Floats x) {
     return (Floats)((Ints)power + (wholes << 23));
 #endif
 }
+
+inline Floats exp(Floats x) { return power_of_2(x * LOG2_E); }
+
+// Two vectors as the upper halves of their numbers (bf16), rounded: half the memory, and one operation each to get them back.
+inline Ints shortened(Floats first, Floats second) {
+    const Ints half = Ints{} + 0x8000, upper = Ints{} + (int32_t)0xFFFF0000;
+    const Ints a = ((Ints)first + half) & upper, b = ((Ints)second + half) & upper;
+    return (Ints)((Bits)a >> 16) | b;
+}
+
+// Where vectors lie: in full, or shortened in pairs. Vectors 2 · pair and 2 · pair + 1 are read together.
+struct Full {
+    static constexpr int BYTES = 4;  // of a number
+    static void read(const void* from, int pair, Floats& first, Floats& second) {
+        const float* numbers = static_cast<const float*>(from) + 2 * pair * LANES;
+        first = load(numbers), second = load(numbers + LANES);
+    }
+    static void write(void* to, int pair, Floats first, Floats second) {
+        float* numbers = static_cast<float*>(to) + 2 * pair * LANES;
+        store(numbers, first), store(numbers + LANES, second);
+    }
+};
+struct Short {
+    static constexpr int BYTES = 2;
+    static void read(const void* from, int pair, Floats& first, Floats& second) {
+        Ints both;
+        std::memcpy(&both, static_cast<const char*>(from) + pair * sizeof both, sizeof both);
+        first = (Floats)(both << 16), second = (Floats)(both & (Ints{} + (int32_t)0xFFFF0000));
+    }
+    static void write(void* to, int pair, Floats first, Floats second) {
+        const Ints both = shortened(first, second);
+        std::memcpy(static_cast<char*>(to) + pair * sizeof both, &both, sizeof both);
+    }
+};
 
 }  // namespace sightline
