@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from sightline.api import load
+from sightline.cli import app
 from sightline.errors import UserError
 from sightline.models.store import find
 from sightline.study import bench as module
@@ -108,3 +110,34 @@ def test_texts_at_even_distances() -> None:
 def test_nothing_to_translate_is_said(small_run: Path) -> None:
     with pytest.raises(UserError, match=r"empty\.txt: no text to translate"):
         bench(find(small_run), [" "], "empty.txt", ["torch"], lambda line: None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "source"),
+    [((), "run/data/test.jsonl"), (("{file}",), "text.txt"), (("--engine", "torch", "--json"), "run/data/test.jsonl")],
+)
+def test_what_is_typed_arrives(
+    typed: tuple[str, ...], source: str, small_run: Path, found: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text.txt").write_text("\n".join(TEXTS) + "\n")
+    given = []
+
+    def measured(*arguments: object) -> Bench:
+        given.extend(arguments[:-1])
+        return found
+
+    monkeypatch.setattr(module, "bench", measured)
+    done = CliRunner().invoke(app, ["bench", str(small_run), *(word.format(file=tmp_path / "text.txt") for word in typed)])
+    assert done.exit_code == 0, done.exception
+    folder, texts, named, engines = given
+    assert folder == small_run / "model"
+    assert len(texts) == (20 if source.endswith("jsonl") else 3)
+    assert str(named).endswith(source)
+    assert engines == (["torch"] if "--engine" in typed else [])
+    assert done.stdout == (to_json(found) + "\n" if "--json" in typed else to_text(found))
+
+
+def test_an_engine_that_does_not_exist_is_refused(small_run: Path) -> None:
+    done = CliRunner().invoke(app, ["bench", str(small_run), "--engine", "steam"])
+    assert isinstance(done.exception, UserError)
+    assert "there is no engine 'steam'" in str(done.exception)
