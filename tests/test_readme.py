@@ -98,6 +98,8 @@ def check_settings(command: str, values: dict[str, Any]) -> int:
     match command:
         case "train":
             Request(values.get("preset") or AUTOMATIC, None, ("source=fr", "target=en", *changes)).config()
+        case "distill":
+            Request(values.get("preset") or "student", None, ("source=fr", "target=en", *changes)).config()
         case "demo":
             Request("demo", None, tuple(changes)).config()
         case "translate" | "evaluate":
@@ -153,6 +155,7 @@ def test_every_command_of_sightline_parses(repository: Path) -> None:
         ("train", {"words": ["model.dropout=0.1"], "preset": "huge"}),
         ("train", {"words": ["data.tokenizer.joint=false"]}),  # while model.tie is "all"
         ("demo", {"changes": ["train.max_minutes=0"]}),
+        ("distill", {"words": ["model.dim=30"]}),  # and 4 heads
         ("translate", {"words": ["in.txt", "temperature=0.8"]}),
         ("translate", {"words": ["in.txt", "beam=8"], "sample": True}),
         ("evaluate", {"changes": ["beam=0"]}),

@@ -32,6 +32,7 @@ def distill(
     dev: Annotated[list[str] | None, typer.Option(help="Development pairs; else those the teacher was chosen by.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test pairs; else those kept with the teacher.")] = None,
     beside: Annotated[list[Path] | None, typer.Option(help="A further model, such as another student, for the table.")] = None,
+    lesson: Annotated[Path | None, typer.Option(help="Another student of this teacher, whose translations are taken.")] = None,
     engine: Annotated[str | None, typer.Option(help="torch, native, ctranslate2 or auto.")] = None,
 ) -> None:
     """Train a small, fast student on a teacher's translations; the same command goes on with one that was stopped."""
@@ -57,6 +58,7 @@ def distill(
         SearchOptions(beam=beam),
         engine_name(engine),
         tuple(beside or ()),
+        lesson,
     )
     try:
         outcome, found = teach(wanted, say)

@@ -17,7 +17,7 @@ from sightline.runs.folder import RunFolder
 from sightline.runs.request import Request
 from sightline.runs.train import Outcome, train_model
 from sightline.study.beside import Beside, measure_beside
-from sightline.study.lesson import Lesson, Material, prepare_lesson
+from sightline.study.lesson import LESSON, Lesson, Material, borrow_lesson, prepare_lesson
 
 Tell = Callable[[str], None]
 STUDENT = "student"  # the preset that takes its sizes from the teacher
@@ -35,6 +35,7 @@ class Distillation:
     search: SearchOptions = field(default_factory=SearchOptions)
     engine: EngineName | None = None
     others: tuple[Path, ...] = ()  # further models to be measured beside the two
+    lesson: Path | None = None  # another student of the same teacher, whose translations are taken
 
 
 def distill(wanted: Distillation, tell: Tell) -> tuple[Outcome, Beside | None]:
@@ -45,6 +46,8 @@ def distill(wanted: Distillation, tell: Tell) -> tuple[Outcome, Beside | None]:
     _request(wanted, teacher, Lesson(_place(wanted.student)), has_test=True).config()  # mistakes come before hours of translating
     place = RunFolder(wanted.student)
     with place.alone():
+        if wanted.lesson is not None:
+            borrow_lesson(wanted.lesson, _place(wanted.student))
         lesson = prepare_lesson(teacher, wanted.material, wanted.search, _place(wanted.student), tell)
     test = lesson.held_out("test")
     outcome = train_model(_request(wanted, teacher, lesson, bool(test)), wanted.student, tell)
@@ -58,7 +61,7 @@ def distill(wanted: Distillation, tell: Tell) -> tuple[Outcome, Beside | None]:
 
 
 def _place(student: Path) -> Path:
-    return student / "distilled"
+    return student / LESSON
 
 
 def _named(folders: Sequence[tuple[Path, ...]], engine: EngineName | None) -> Mapping[str, Model]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -41,6 +42,7 @@ from sightline.text.lines import STANDARD_INPUT, display_name, read_lines
 Tell = Callable[[str], None]
 CHUNK = 1024  # sources translated, then written
 VERSION = 1
+LESSON = "distilled"  # the folder in a student's run folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,18 @@ def prepare_lesson(teacher: Model, material: Material, options: SearchOptions, f
     shutil.rmtree(lesson.parts, ignore_errors=True)
     (folder / "sources.jsonl").unlink(missing_ok=True)
     return lesson
+
+
+def borrow_lesson(student: Path, folder: Path) -> None:
+    """What another student learnt from, whole, unless there is something in this folder already."""
+    if folder.exists():
+        return
+    if not Lesson(student / LESSON).train.exists():
+        raise UserError(f"{student}: no finished translations here to take; leave --lesson out, or finish that student first")
+    making = folder.with_name(f".{folder.name}-new")
+    shutil.rmtree(making, ignore_errors=True)
+    shutil.copytree(student / LESSON, making)
+    os.rename(making, folder)
 
 
 def _settings(teacher: Model, material: Material, options: SearchOptions) -> dict[str, Any]:
