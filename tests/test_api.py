@@ -29,8 +29,8 @@ def test_one_text_instead_of_a_list_is_refused(model: sightline.Model) -> None:
         model.translate("le chat")
 
 
-def test_a_translations_score_is_what_score_says(model: sightline.Model) -> None:
-    texts, compared = ["le chat dort", "la maison est grande", "un chien"], 0
+def test_a_translations_score_is_what_score_says(small_run: Path) -> None:
+    model, texts, compared = sightline.load(small_run, engine="torch"), ["le chat dort", "la maison est grande", "un chien"], 0
     # One piece, or this model's text is hardly ever cut again as it was written.
     options = sightline.SearchOptions(beam=60, n_best=60, max_ratio=0.0, max_extra=1)
     for found in model.translate(texts, options):
@@ -77,6 +77,13 @@ def test_several_models_vote_and_must_share_their_pieces(small_run: Path) -> Non
     assert together.translate(["le chat dort"])[0].text == alone.translate(["le chat dort"])[0].text
     with pytest.raises(UserError, match="explain them one by one"):
         together.explain("le chat dort")
+
+
+def test_the_engine_is_ones_own_choice(small_run: Path) -> None:
+    assert sightline.load(small_run, engine="torch").engine() == "torch fp32"
+    assert sightline.load(small_run).engine(sightline.SearchOptions(coverage_penalty=0.2)) == "torch fp32"
+    with pytest.raises(UserError, match="there is no engine 'abacus'; say torch, native, ctranslate2 or auto"):
+        sightline.load(small_run, engine="abacus")
 
 
 def test_a_missing_folder_and_a_missing_card_are_told(tmp_path: Path, small_run: Path) -> None:

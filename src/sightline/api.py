@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from sightline.decode.engine import EngineName
+from sightline.decode.engine import engine_name
 from sightline.decode.load import load_translator
 from sightline.decode.options import SampleOptions, SearchOptions
 from sightline.decode.score import PairScore, score_pairs
@@ -76,12 +76,12 @@ class Model:
         return model
 
 
-def load(*folders: str | Path, device: str = "cpu", engine: EngineName | None = None) -> Model:
+def load(*folders: str | Path, device: str = "cpu", engine: str | None = None) -> Model:
     """Open a model folder, or the run folder around it; several vote on every token.
 
     `engine`: "torch", "native", "ctranslate2", or "auto" for whichever is fastest here; unset: native where it can, else torch.
     """
-    return Model(*load_translator(folders, device, engine))
+    return Model(*load_translator(folders, device, engine_name(engine)))
 
 
 def _several(texts: Sequence[str]) -> Sequence[str]:

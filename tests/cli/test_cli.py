@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -85,6 +86,7 @@ def test_evaluate_reports_with_recipes(small_run: Path, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert {score["name"] for score in report["systems"][0]["scores"]} == {"BLEU", "chrF2", "TER"}
     assert report["contrasts"]
+    assert "engine" in dict(report["recipe"])
     assert (tmp_path / "out" / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
@@ -103,6 +105,31 @@ def test_a_model_that_came_without_test_pairs_must_be_given_some(small_run: Path
     done = sightline("evaluate", tmp_path / "shipped")
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"no test pairs were kept with this model; name some with --test" in done.stderr
+
+
+def test_export_writes_a_folder_and_says_how_often_it_is_the_same(small_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.tsv").write_text("le chat dort\tthe cat sleeps\nun chien\ta dog\n")
+    done = sightline("export", small_run, "--to", "ctranslate2", "--weights", "float32", "-o", tmp_path / "out")
+    size, found = lines(done)
+    assert size == f"{tmp_path / 'out'}: {size.split()[-4]} MB in float32"
+    assert (tmp_path / "out" / "model.bin").exists()
+    assert re.search(r": (\d+) of \1 sentences \(.*test.jsonl\)", found), (found, done.stderr)
+    again = sightline("export", small_run, "-o", tmp_path / "out")
+    assert (again.returncode, b"is there already" in again.stderr) == (1, True)
+    found = lines(sightline("export", small_run, "-o", tmp_path / "int8", "--check", tmp_path / "p.tsv"))[1]
+    assert f"of 2 sentences ({tmp_path / 'p.tsv'})" in found
+
+
+def test_an_engine_is_named(small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    text = "le chat dort\nla maison\n"
+    assert len(lines(sightline("translate", small_run, "--engine", "ctranslate2", "beam=2", text=text))) == 2
+    assert list((tmp_path / "sightline" / "ctranslate2").iterdir())
+    done = sightline("translate", small_run, "--engine", "ctranslate2", "coverage_penalty=0.2", text=text)
+    assert done.returncode == 1
+    assert b"the ctranslate2 engine cannot run this: coverage_penalty needs the torch engine" in done.stderr
+    done = sightline("evaluate", small_run, "--engine", "torch", "beam=1", "--json")
+    assert dict(json.loads(done.stdout)["recipe"])["engine"] == "torch fp32"
 
 
 def test_look_draws_what_it_is_asked_for(small_run: Path) -> None:
@@ -156,6 +183,10 @@ def test_doctor_knows_the_machine() -> None:
         (("demo", "my.tsv"), 1, "brings its own corpus"),
         (("translate", "m", "--sample", "--prefixes", "p"), 1, "takes no --prefixes"),
         (("translate", "m", "--with", "n", "--attention", "a"), 1, "leave one of the two out"),
+        (("translate", "m", "--sample", "--engine", "native"), 1, "takes no --engine"),
+        (("translate", "m", "--engine", "gpu"), 1, "say torch, native, ctranslate2 or auto"),
+        (("export", "m", "-o", "{}/x", "--to", "marian"), 1, "written for ctranslate2 only"),
+        (("export", "m", "-o", "{}/x", "--weights", "int4"), 1, "say int8, int16, float32"),
         (("look", "m", " "), 1, "no text to look at"),
         (("train", "{}/run.toml", "-o", "{}/x"), 1, "run.toml: there is no such file; check the name"),
         (("corpus", "-n", "-5"), 2, "Invalid value for '--count'"),

@@ -34,7 +34,7 @@ def put(folder: Path, config: ModelConfig = TRANSFORMER, tokenizer: Tokenizer = 
 
 
 def test_one_folder_is_its_model(tmp_path: Path) -> None:
-    translator, (stored,) = load_translator([put(tmp_path / "one")])
+    translator, (stored,) = load_translator([put(tmp_path / "one")], engine="torch")
     assert isinstance(translator.model, Seq2Seq)
     assert (translator.max_length, stored.languages) == (24, ("fr", "en"))
     fresh = build(TRANSFORMER, WORDS.size, WORDS.size, seed=1)
@@ -51,7 +51,7 @@ def test_several_vote_and_the_shortest_reader_sets_the_bound(tmp_path: Path) -> 
     expected = Translator(Ensemble(members), (WORDS, WORDS), 16).translate(TEXTS, SearchOptions(beam=3))
     assert translator.translate(TEXTS, SearchOptions(beam=3)) == expected
     assert expected[0].candidates[0].log_probability != pytest.approx(
-        load_translator(paths[:1])[0].translate(TEXTS, SearchOptions(beam=3))[0].candidates[0].log_probability
+        load_translator(paths[:1], engine="torch")[0].translate(TEXTS, SearchOptions(beam=3))[0].candidates[0].log_probability
     )
 
 

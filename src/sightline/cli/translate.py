@@ -41,7 +41,6 @@ def translate(
     """Translate lines; there are as many lines out as in. Searching takes beam=5 n_best=1 length_penalty=1 and the like."""
     from sightline.api import load
     from sightline.config import load as read_options
-    from sightline.decode.engine import engine_name
     from sightline.decode.options import SampleOptions, SearchOptions
 
     if sample and prefixes is not None:
@@ -59,7 +58,9 @@ def translate(
             )
     sampling = read_options(SampleOptions, None, changes) if sample else None
     search = SearchOptions() if sample else read_options(SearchOptions, None, changes)
-    translator = load(model, *(also or []), device=device, engine=engine_name(engine))
+    translator = load(model, *(also or []), device=device, engine=engine)
+    if engine == "auto":
+        say(f"the fastest here: {translator.engine(search)}")
     starts = iter(_lines([str(prefixes)])) if prefixes is not None else None
     at_once = 1 if not files and sys.stdin is not None and sys.stdin.isatty() else CHUNK
     lines, number = iter(_lines(files or ["-"])), 0

@@ -178,7 +178,7 @@ def _norm(spec: Any, norm: nn.LayerNorm) -> None:
 
 def _readme(stored: Stored, quantization: Quantization) -> str:
     files = list(_named(stored))
-    source, target = files[0], files[-1]
+    source, target, longest = files[0], files[-1], stored.config.max_length
     return f"""# A translator for CTranslate2
 
 From {stored.languages[0]} to {stored.languages[1]}, weights in {quantization}. Made by Sightline; to use it, only CTranslate2
@@ -193,11 +193,18 @@ target = tokenizers.Tokenizer.from_file({target!r})
 
 def translate(texts):
     pieces = [source.encode(text, add_special_tokens=False).tokens + [" eos"] for text in texts]
-    found = translator.translate_batch(pieces, max_batch_size=32, beam_size=5, max_input_length=0)
+    found = translator.translate_batch(
+        pieces,
+        max_batch_size=32,
+        beam_size=5,
+        max_input_length={longest},
+        max_decoding_length={longest - 1},
+        suppress_sequences=[[" pad"], [" bos"]],
+    )
     return [target.decode([target.token_to_id(piece) for piece in each.hypotheses[0]]) for each in found]
 ```
 
-A source ends with the piece " eos" (each of the four special pieces begins with a space). It may have at most
-{stored.config.max_length} pieces, the end mark included. CTranslate2's `length_penalty` is not Sightline's: it divides by
-length ^ α, Sightline by ((5 + length) / 6) ^ α.
+A source ends with the piece " eos" (each of the four special pieces begins with a space). With it, it may have at most
+{longest} pieces, a translation one less: there are no positions for more. CTranslate2's `length_penalty` is not Sightline's: it
+divides by length ^ α, Sightline by ((5 + length) / 6) ^ α.
 """

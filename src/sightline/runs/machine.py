@@ -18,7 +18,11 @@ from sightline.train.precision import SPEEDUP_WORTH_IT, product_rate
 
 LITTLE_MEMORY, LITTLE_DISK = 4, 2  # GiB
 MOST_PROCESSES = 4  # they share out a batch, and that of a tiny model is not worth cutting finer
-EXTRAS = {"tensorboard": "curves of a run in TensorBoard (train.tensorboard=true)", "sacremoses": "evaluate --moses"}
+EXTRAS = {
+    "tensorboard": "curves of a run in TensorBoard (train.tensorboard=true)",
+    "sacremoses": "evaluate --moses",
+    "ctranslate2": "export, --engine ctranslate2",
+}
 
 
 @dataclass(frozen=True, slots=True)
