@@ -40,6 +40,7 @@ def student(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         known = Taught()
         patch.setattr(Model, "translate", lambda model, texts, options=None: known.translate(model, texts, options))
         patch.setattr(beside, "TURN", 0.0)
+        patch.setattr(beside, "SHORTEST", 0.0)
         outcome, found = distill(wanted(small_run, folder), said.append)
     assert outcome.reason == "4 updates"
     assert found is not None
@@ -92,6 +93,7 @@ def test_the_same_command_again_only_measures(
     student: Path, small_run: Path, taught: Taught, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(beside, "TURN", 0.0)
+    monkeypatch.setattr(beside, "SHORTEST", 0.0)
     weights = (student / "model" / "model.safetensors").read_bytes()
     _, found = distill(wanted(small_run, student, others=(small_run / "model",)), lambda line: None)
     assert found is not None
@@ -103,6 +105,7 @@ def test_translations_made_for_one_student_serve_another(
     student: Path, small_run: Path, tmp_path: Path, taught: Taught, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(beside, "TURN", 0.0)
+    monkeypatch.setattr(beside, "SHORTEST", 0.0)
     distill(wanted(small_run, tmp_path / "other", "model.dropout=0.2", lesson=student), lambda line: None)
     assert len(taught.calls[0]) == 20  # held-out sources, to be measured by
     copied = tmp_path / "other" / "distilled" / "train.jsonl"

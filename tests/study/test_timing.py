@@ -29,6 +29,20 @@ def test_jobs_take_turns_and_begin_in_turn(monkeypatch: pytest.MonkeyPatch) -> N
     assert "".join(order) == "ab" + "ab" + "ba" + "ab"  # the first of all do not count
 
 
+def test_a_short_job_is_done_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock[0])
+    done = {"a": 0, "b": 0}
+
+    def job(name: str, seconds: float) -> None:
+        done[name] += 1
+        clock[0] += seconds
+
+    jobs = {"a": lambda: job("a", 0.125), "b": lambda: job("b", 3.0)}
+    assert interleaved(jobs, 2, shortest=0.5) == {"a": [0.125] * 2, "b": [3.0] * 2}
+    assert done == {"a": 2 + 2 * 4, "b": 2 + 2}
+
+
 def test_a_ratio_is_taken_round_by_round() -> None:
     """A round in which the machine was slow slows both."""
     assert ratio([2.0, 20.0, 3.0], [1.0, 10.0, 1.0]) == Spread(2.0, 2.0, 3.0)

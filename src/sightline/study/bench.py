@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from sightline.api import Model, load
 from sightline.config import load as load_config
@@ -38,7 +39,8 @@ Tell = Callable[[str], None]
 SEARCHES = {"greedy": SearchOptions(beam=1), "beam 5": SearchOptions(beam=5)}
 ROUNDS = 3
 TASTE = 24  # sentences by which the slowest search is judged
-TURN = 2.0  # seconds that it shall take in a round
+TURN = 3.0  # seconds that it shall take in a round
+SHORTEST = 0.5  # what takes less is done several times in each
 SINGLE = 1.5  # seconds of sentences one by one, for each engine and search
 FEWEST, MOST = 8, 1000  # sentences
 TEMPLATE = TrainConfig(max_updates=100_000)  # a run long enough to be rehearsed
@@ -111,7 +113,7 @@ def bench(folder: Path, texts: Sequence[str], source: str, engines: Sequence[str
 
 def _open(folder: Path, names: Sequence[str]) -> tuple[dict[str, Model], dict[str, str]]:
     """Every engine that runs this model here; why the others do not."""
-    models, missing = dict[str, Model](), dict[str, str]()
+    models, missing, threads = dict[str, Model](), dict[str, str](), torch.get_num_threads()
     for name in ENGINES:
         if name == "auto" or (names and name not in names):
             continue
@@ -123,6 +125,7 @@ def _open(folder: Path, names: Sequence[str]) -> tuple[dict[str, Model], dict[st
             missing[name] = str(error)
         else:
             models[name] = model
+        torch.set_num_threads(threads)  # loading CTranslate2's library may leave PyTorch with fewer
     return models, missing
 
 
@@ -150,7 +153,7 @@ def _decoding(models: Mapping[str, Model], texts: Sequence[str], rates: Rates) -
         def job(name: str, options: SearchOptions = options, last: dict[str, list[Translation]] = last) -> None:
             last[name] = models[name].translate(texts, options)
 
-        seconds = interleaved({name: partial(job, name) for name in models}, ROUNDS)
+        seconds = interleaved({name: partial(job, name) for name in models}, ROUNDS, SHORTEST)
         first = next(iter(models))
         ratios |= {f"{name} : {first}, {search}": ratio(seconds[first], seconds[name]) for name in models if name != first}
         alone = _alone(models, texts, options)

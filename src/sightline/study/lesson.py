@@ -115,7 +115,14 @@ def _settings(teacher: Model, material: Material, options: SearchOptions) -> dic
     files = [word for word in named if Path(word).is_file()]
     weights = [_sha256(part.folder / "model.safetensors") for part in teacher.parts]
     own = {} if material.pairs or material.texts else {"corpus": _own_corpus(teacher).fingerprint}
-    told = {"version": VERSION, "teacher": weights, "search": asdict(options), "material": asdict(material), **own}
+    told = {
+        "version": VERSION,
+        "chunk": CHUNK,
+        "teacher": weights,
+        "search": asdict(options),
+        "material": asdict(material),
+        **own,
+    }
     told["files"] = {file: _sha256(Path(file)) for file in files}
     settings: dict[str, Any] = json.loads(json.dumps(told))  # as it will be read again
     return settings

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from sightline.data.workers import cores
 from sightline.study.timing import seconds_of
 
 SHAPES = ((4096, 256, 1024), (4096, 1024, 1024), (2048, 2048, 2048))  # rows, inner, columns: the best one counts
@@ -16,7 +17,7 @@ SECONDS = 0.15  # for each shape
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Operations and bytes a second, of all threads together."""
+    """Operations and bytes a second, of all cores together."""
 
     fp32: float
     bf16: float
@@ -30,7 +31,16 @@ class Rates:
 
 
 def measure_rates() -> Rates:
-    """A second or two."""
+    """A second or two, on all cores: an engine may use more of them than PyTorch does by itself."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(cores())
+    try:
+        return _measured()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _measured() -> Rates:
     fp32, bf16, int8 = (max(_product(kind, shape) for shape in SHAPES) for kind in ("fp32", "bf16", "int8"))
     return Rates(fp32, bf16, int8, _bandwidth())
 

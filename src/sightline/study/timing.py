@@ -7,6 +7,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+
+MOST_TIMES = 50  # that a short job is done in a turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +29,26 @@ class Spread:
         return f"{self.median:,.{digits}f} [{self.low:,.{digits}f} – {self.high:,.{digits}f}]"
 
 
-def interleaved(jobs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """The seconds of every job in every round; each has had a turn before that is not counted."""
-    for job in jobs.values():
+def interleaved(jobs: Mapping[str, Callable[[], object]], rounds: int, shortest: float = 0.0) -> dict[str, list[float]]:
+    """The seconds of every job in every round; each has had turns before that are not counted.
+
+    A job that takes less than `shortest` seconds is done so often in each turn that it does not; its seconds are of one time.
+    """
+    times: dict[str, int] = {}
+    for name, job in jobs.items():
         job()
+        times[name] = max(1, min(MOST_TIMES, round(shortest / max(seconds_of(job), 1e-9)))) if shortest else 1
     taken: dict[str, list[float]] = {name: [] for name in jobs}
     for number in range(rounds):
         names = list(jobs)
         for name in names[number % len(names) :] + names[: number % len(names)]:  # nobody always comes after the same one
-            taken[name].append(seconds_of(jobs[name]))
+            taken[name].append(seconds_of(partial(_often, jobs[name], times[name])) / times[name])
     return taken
+
+
+def _often(job: Callable[[], object], times: int) -> None:
+    for _ in range(times):
+        job()
 
 
 def seconds_of(job: Callable[[], object]) -> float:
