@@ -23,43 +23,30 @@ int32_t Beam::token(int hypothesis) const { return length_ ? history(hypothesis)
 
 int32_t Beam::only() const { return length_ < prefix_length_ ? prefix_[length_] : length_ >= limit_ ? EOS : -1; }
 
-bool Beam::advance(const Choices* of_each) {
-    candidates_.clear();
-    for (int parent = 0; parent < alive_; ++parent)
-        for (int i = 0; i < of_each[parent].count; ++i) {
-            const int32_t token = of_each[parent].tokens[i];
-            const float total = scores_[parent] + (of_each[parent].logits[i] - of_each[parent].log_total);
-            if (token != PAD && token != BOS && total > -std::numeric_limits<float>::infinity())
-                candidates_.push_back({total, parent, token});
-        }
-    const int most = std::min((int)candidates_.size(), 2 * options_.width);  // at worst half of them end here
-    std::partial_sort(candidates_.begin(), candidates_.begin() + most, candidates_.end(), [](auto& a, auto& b) {
-        return a.total != b.total ? a.total > b.total : a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
-    });
+bool Beam::advance(const std::vector<Choice>& choices) {
     int kept = 0;
     const int next = 1 - now_;
-    for (int place = 0; place < most; ++place) {
-        const Candidate& chosen = candidates_[place];
+    for (int place = 0; place < (int)choices.size() && kept < options_.width; ++place) {
+        const Choice& chosen = choices[place];
+        if (!(chosen.total > -std::numeric_limits<float>::infinity())) break;
         if (chosen.token == EOS) {
             if (place < options_.width) finish(chosen);
             continue;
         }
-        if (kept == options_.width) continue;
-        int32_t* tokens = history_[next].data() + (size_t)kept * room_;
-        uint16_t* entries = ancestors_[next].data() + (size_t)kept * room_;
+        int32_t* tokens = history_[next].data() + (std::size_t)kept * room_;
+        uint16_t* entries = ancestors_[next].data() + (std::size_t)kept * room_;
         std::copy_n(history(chosen.parent), length_, tokens);
         std::copy_n(ancestors(chosen.parent), length_ + 1, entries);
         tokens[length_] = chosen.token;
-        candidates_[kept++] = chosen;  // never behind `place`
+        scores_[kept++] = chosen.total;
     }
-    for (int i = 0; i < kept; ++i) scores_[i] = candidates_[i].total;
     alive_ = kept, now_ = next, ++length_;
     return done(kept ? scores_[0] : -std::numeric_limits<float>::infinity());
 }
 
-void Beam::finish(const Candidate& candidate) {
-    const int32_t* tokens = history(candidate.parent);
-    Finished made{{tokens, tokens + length_}, candidate.total, normalised(candidate.total, length_ + 1)};
+void Beam::finish(const Choice& choice) {
+    const int32_t* tokens = history(choice.parent);
+    Finished made{{tokens, tokens + length_}, choice.total, normalised(choice.total, length_ + 1)};
     auto place = std::upper_bound(
         finished.begin(), finished.end(), made.score, [](double score, const Finished& other) { return score > other.score; });
     finished.insert(place, std::move(made));

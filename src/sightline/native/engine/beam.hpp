@@ -19,12 +19,11 @@ struct Finished {
     double score;
 };
 
-// What the output layer found for one hypothesis.
-struct Choices {
-    float log_total = 0;  // log of the sum of all exponentials: logit - log_total is a log-probability
-    int count = 0;
-    const float* logits = nullptr;
-    const int32_t* tokens = nullptr;
+// A continuation of a hypothesis.
+struct Choice {
+    float total;  // log-probability of the whole
+    int parent;
+    int32_t token;
 };
 
 class Beam {
@@ -37,21 +36,19 @@ class Beam {
     int32_t token(int hypothesis) const;  // the one to be read
     // The only token allowed next, or -1: what the prefix says; at the limit the end alone.
     int32_t only() const;
+    float score(int hypothesis) const { return scores_[hypothesis]; }
+    // How many continuations are to be looked at: at worst half of them end here. Greedy search needs the best alone.
+    std::size_t choices() const { return options_.width == 1 ? 1 : 2 * (std::size_t)options_.width; }
     // For each position read so far the entry of the cache that this hypothesis wrote or inherited.
     uint16_t* ancestors(int hypothesis) { return ancestors_[now_].data() + (std::size_t)hypothesis * room_; }
 
-    // Take the best continuations. True when the search of this sentence is over.
-    bool advance(const Choices* of_each);
+    // Go on with these continuations, the best first. True when the search of this sentence is over.
+    bool advance(const std::vector<Choice>& choices);
 
     std::vector<Finished> finished;  // best first
 
    private:
-    struct Candidate {
-        float total;
-        int parent;
-        int32_t token;
-    };
-    void finish(const Candidate& candidate);
+    void finish(const Choice& choice);
     bool done(float best_alive) const;
     double normalised(double log_probability, int tokens) const;
     const int32_t* history(int hypothesis) const { return history_[now_].data() + (std::size_t)hypothesis * room_; }
@@ -62,7 +59,6 @@ class Beam {
     std::vector<float> scores_;
     std::vector<int32_t> history_[2];
     std::vector<uint16_t> ancestors_[2];
-    std::vector<Candidate> candidates_;
 };
 
 }  // namespace sightline

@@ -1,7 +1,6 @@
-// The output layer.
+// The output layer and what is chosen from it.
 #include "choose.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,8 +9,9 @@ namespace sightline {
 namespace {
 
 constexpr float NEVER = -std::numeric_limits<float>::infinity();
-constexpr int BLOCK = 8 * PANEL;
+constexpr size_t NEAR = 1 << 20;  // bytes of logits
 
+// The largest of the logits. Whole vectors: what lies beyond the last is never the largest.
 float largest_of(const float* logits, int count) {
     Floats most[4] = {all(NEVER), all(NEVER), all(NEVER), all(NEVER)};
     int i = 0;
@@ -38,56 +38,63 @@ float sum_of(const float* logits, int count, float most) {
 
 }  // namespace
 
-void Chooser::choose(const Linear& words, const int32_t* names, const Rows& states, int rows, const Wish* wishes, Choices* found) {
-    logits_.reserve((size_t)rows * BLOCK);
-    rows_.resize(rows);
-    int room = 0;
-    for (int r = 0; r < rows; ++r) {
-        rows_[r] = {NEVER, 0, 0, room};
-        room += wishes[r].count;
-    }
-    if ((int)values_.size() < room) values_.resize(room), tokens_.resize(room);
-    for (int begin = 0; begin < words.outputs; begin += BLOCK) {
-        const int end = std::min(begin + BLOCK, words.outputs), count = end - begin, first = begin / PANEL;
-        multiply(words, states, rows, first, (end + PANEL - 1) / PANEL, [&](int row, int column, Floats value) {
-            store(logits_.get() + (size_t)row * BLOCK + (column - begin), value);
-        });
-        for (int r = 0; r < rows; ++r) {
-            Row& row = rows_[r];
-            float* logits = logits_.get() + (size_t)r * BLOCK;
-            for (int i = count; i % LANES; ++i) logits[i] = NEVER;
-            const float highest = largest_of(logits, count);
-            if (highest > row.most) row.total *= std::exp(row.most - highest), row.most = highest;
-            row.total += sum_of(logits, count, row.most);
-            const bool full = row.count == wishes[r].count && wishes[r].only < 0;
-            if (!full || highest > values_[row.first + row.count - 1])
-                look_through(row, wishes[r], names, logits, begin, count);
-        }
-    }
-    for (int r = 0; r < rows; ++r) {
-        const Row& row = rows_[r];
-        found[r] = {row.most + std::log(row.total), row.count, values_.data() + row.first, tokens_.data() + row.first};
-    }
+int Chooser::most_rows(const Linear& words) { return (int)std::max<size_t>(1, NEAR / (sizeof(float) * words.panels * PANEL)); }
+
+void Chooser::project(const Linear& words, const Rows& states, int first, int count) {
+    stride_ = words.panels * PANEL;
+    float* logits = logits_.reserve((size_t)count * stride_);
+    multiply(words, states, first, first + count, [&](int row, int column, Floats value) {
+        store(logits + (size_t)(row - first) * stride_ + column, value);
+    });
+    for (int row = 0; row < count; ++row)
+        for (int i = words.outputs; i < stride_; ++i) logits[(size_t)row * stride_ + i] = NEVER;
 }
 
-void Chooser::look_through(Row& row, const Wish& wish, const int32_t* names, const float* logits, int begin, int count) {
-    for (int i = 0; i < count; i += LANES) {
-        const bool full = row.count == wish.count && wish.only < 0;
-        for (uint32_t bits = above(load(logits + i), full ? values_[row.first + row.count - 1] : NEVER); bits; bits &= bits - 1) {
+const std::vector<Choice>& Chooser::choose(const Beam& beam, int first, int outputs, const int32_t* names) {
+    best_.clear();
+    const int32_t only = beam.only();
+    for (int hypothesis = 0; hypothesis < beam.alive(); ++hypothesis) {
+        float* logits = logits_.get() + (size_t)(first + hypothesis) * stride_;
+        const float most = largest_of(logits, outputs), log_total = most + std::log(sum_of(logits, outputs, most));
+        const float score = beam.score(hypothesis);
+        if (only < 0) {
+            if (!names) logits[PAD] = logits[BOS] = NEVER;
+            look_through(logits, outputs, names, log_total, hypothesis, score, beam.choices());
+        } else if (only != PAD && only != BOS) {
+            for (int i = names ? 0 : only; i < outputs; ++i) {
+                if ((names ? names[i] : i) != only) continue;
+                insert({score + (logits[i] - log_total), hypothesis, only}, beam.choices());
+                break;
+            }
+        }
+    }
+    return best_;
+}
+
+void Chooser::look_through(
+    const float* logits, int outputs, const int32_t* names, float log_total, int hypothesis, float score, size_t wanted) {
+    // A logit that is not above this cannot be among the best, with something to spare for rounding.
+    const auto limit = [&] {
+        return best_.size() < wanted ? NEVER : best_.back().total - score + log_total - 1e-5f * (1 + std::fabs(log_total - score));
+    };
+    float least = limit();
+    for (int i = 0; i < outputs; i += LANES)
+        for (uint32_t bits = above(load(logits + i), least); bits; bits &= bits - 1) {
             const int place = i + __builtin_ctz(bits);
-            const int32_t token = names ? names[begin + place] : begin + place;
-            if (token != PAD && token != BOS && (wish.only < 0 || token == wish.only)) insert(row, wish.count, logits[place], token);
+            insert({score + (logits[place] - log_total), hypothesis, names ? names[place] : place}, wanted);
+            least = limit();
         }
-    }
 }
 
-void Chooser::insert(Row& row, int wanted, float logit, int32_t token) {
-    float* values = values_.data() + row.first;
-    int32_t* tokens = tokens_.data() + row.first;
-    if (row.count == wanted && logit <= values[wanted - 1]) return;
-    int place = row.count < wanted ? row.count++ : wanted - 1;
-    for (; place > 0 && values[place - 1] < logit; --place) values[place] = values[place - 1], tokens[place] = tokens[place - 1];
-    values[place] = logit, tokens[place] = token;
+void Chooser::insert(const Choice& choice, size_t wanted) {
+    if (best_.size() == wanted) {
+        if (choice.total <= best_.back().total) return;
+        best_.pop_back();
+    }
+    size_t place = best_.size();
+    best_.push_back(choice);
+    for (; place > 0 && best_[place - 1].total < choice.total; --place) best_[place] = best_[place - 1];
+    best_[place] = choice;
 }
 
 }  // namespace sightline

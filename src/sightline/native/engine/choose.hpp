@@ -1,36 +1,30 @@
-// The output layer: the likeliest tokens of each row and the sum over the vocabulary, a block of the vocabulary at a time, so
-// that logits never exist as a whole.
+// The output layer and what is chosen from it: the likeliest continuations of all hypotheses of a sentence.
 #pragma once
 #include "beam.hpp"
-#include <vector>
-
 #include "product.hpp"
 
 namespace sightline {
 
-// What is to be chosen for one row.
-struct Wish {
-    int count;  // so many likeliest tokens
-    int32_t only;  // or this one alone; -1: any
-};
-
 class Chooser {
    public:
-    // `rows` of `states` times `words`; `names`: which token each output stands for, null where they are the tokens themselves.
-    void choose(const Linear& words, const int32_t* names, const Rows& states, int rows, const Wish* wishes, Choices* found);
+    // How many hypotheses may be projected together: what their logits need stays near the core.
+    static int most_rows(const Linear& words);
+
+    // The logits of `count` rows of `states`, from `first` on.
+    void project(const Linear& words, const Rows& states, int first, int count);
+
+    // The best continuations of a beam whose hypotheses' logits begin at row `first` of those projected, the best first.
+    // `names`: which token each logit stands for; null where they are the tokens themselves.
+    const std::vector<Choice>& choose(const Beam& beam, int first, int outputs, const int32_t* names);
 
    private:
-    struct Row {
-        float most, total;  // largest logit, and the sum of exp(logit - most)
-        int count, first;  // candidates so far, the largest first, and where they stand
-    };
-    void look_through(Row& row, const Wish& wish, const int32_t* names, const float* logits, int begin, int count);
-    void insert(Row& row, int wanted, float logit, int32_t token);
+    void look_through(
+        const float* logits, int outputs, const int32_t* names, float log_total, int hypothesis, float score, size_t wanted);
+    void insert(const Choice& choice, size_t wanted);
 
+    int stride_ = 0;
     Buffer<float> logits_;
-    std::vector<Row> rows_;
-    std::vector<float> values_;
-    std::vector<int32_t> tokens_;
+    std::vector<Choice> best_;
 };
 
 }  // namespace sightline

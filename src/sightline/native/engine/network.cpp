@@ -49,11 +49,11 @@ struct Pass {
     }
     // Into `work.wide`.
     void project(const Linear& linear) const {
-        multiply(linear, work.narrow, rows, [&](int row, int column, Floats value) { store(wide(row) + column, value); });
+        multiply(linear, work.narrow, 0, rows, [&](int row, int column, Floats value) { store(wide(row) + column, value); });
     }
     // The states plus what a sub-layer gives; brought to norm where norms come last.
     void add(const Linear& linear, const Rows& from, const Norm& norm) const {
-        multiply(linear, from, rows, [&](int row, int column, Floats value) {
+        multiply(linear, from, 0, rows, [&](int row, int column, Floats value) {
             float* to = state(row) + column;
             store(to, load(to) + value);
         });
@@ -63,7 +63,7 @@ struct Pass {
     void feed(const FeedForward& layer) const {
         read(layer.norm);
         const auto name = (Activation)stack.activation;
-        multiply(layer.wide, work.narrow, rows,
+        multiply(layer.wide, work.narrow, 0, rows,
                  [&](int row, int column, Floats value) { store(wide(row) + column, activated(name, value)); });
         for (int row = 0; row < rows; ++row) work.broad.take(row, wide(row), stack.hidden);
         add(layer.back, work.broad, layer.norm);
@@ -105,30 +105,50 @@ void remember_source(const Pass& pass, const Model& model, const std::vector<Sou
     }
 }
 
+// What one row looks at next is fetched while the row before it looks: it lies all over the memory.
+void fetch(const std::vector<const void*>& keys, size_t bytes) {
+    for (const void* key : keys)
+        for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(key) + i, 0, 2);
+}
+
 void look_back(const Pass& pass, int layer, const std::vector<Live>& lives) {
+    auto &keys = pass.work.keys, &next = pass.work.next_keys;
+    const auto keys_of = [&](const Live& live) {
+        Sentence& sentence = *live.sentence;
+        const int position = sentence.beam.length();
+        uint16_t* entries = sentence.beam.ancestors(live.hypothesis);
+        entries[position] = (uint16_t)live.hypothesis;
+        next.resize(position + 1);
+        for (int t = 0; t <= position; ++t) next[t] = sentence.past(layer, t, entries[t]);
+    };
+    keys_of(lives[0]);
     for (int row = 0; row < pass.rows; ++row) {
-        const auto [sentence, hypothesis] = lives[row];
-        const int position = sentence->beam.length();
-        uint16_t* entries = sentence->beam.ancestors(hypothesis);
-        entries[position] = (uint16_t)hypothesis;
-        pass.keep(pass.wide(row) + pass.span, sentence->past(layer, position, hypothesis));
-        pass.work.keys.resize(position + 1);
-        for (int t = 0; t <= position; ++t) pass.work.keys[t] = sentence->past(layer, t, entries[t]);
-        pass.look(row, position + 1, !pass.shape.int8);
+        keys.swap(next);
+        Sentence& sentence = *lives[row].sentence;
+        pass.keep(pass.wide(row) + pass.span, sentence.past(layer, sentence.beam.length(), lives[row].hypothesis));
+        if (row + 1 < pass.rows) {
+            keys_of(lives[row + 1]);
+            fetch(next, sentence.stride());
+        }
+        pass.look(row, (int)keys.size(), !pass.shape.int8);
     }
 }
 
 void look_at_source(const Pass& pass, int layer, const std::vector<Live>& lives) {
-    const Sentence* last = nullptr;
-    for (int row = 0; row < pass.rows; ++row) {
-        Sentence* sentence = lives[row].sentence;
-        const int length = sentence->source_length();
-        if (sentence != last) {
-            pass.work.keys.resize(length);
-            for (int i = 0; i < length; ++i) pass.work.keys[i] = sentence->source(layer, i);
-            last = sentence;
+    auto &keys = pass.work.keys, &next = pass.work.next_keys;
+    const auto keys_of = [&](Sentence& sentence) {
+        next.resize(sentence.source_length());
+        for (int i = 0; i < (int)next.size(); ++i) next[i] = sentence.source(layer, i);
+    };
+    keys_of(*lives[0].sentence);
+    for (int row = 0, end = 0; row < pass.rows; row = end) {
+        keys.swap(next);
+        while (end < pass.rows && lives[end].sentence == lives[row].sentence) ++end;
+        if (end < pass.rows) {
+            keys_of(*lives[end].sentence);
+            fetch(next, lives[end].sentence->stride());
         }
-        pass.look(row, length, !pass.shape.int8);
+        for (int own = row; own < end; ++own) pass.look(own, (int)keys.size(), !pass.shape.int8);
     }
 }
 

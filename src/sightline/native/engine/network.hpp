@@ -17,7 +17,7 @@ struct Workspace {
 
     int stride = 0, wide_stride = 0;
     Buffer<float> states, wide, line, scores;
-    std::vector<const void*> keys;
+    std::vector<const void*> keys, next_keys;
     Rows narrow, broad;  // operands as wide as a state, and as the feed-forward layers inside
 };
 

@@ -137,13 +137,13 @@ inline void tile(const Linear& w, const Rows& a, int row, int panel, const Store
         for (int j = 0; j < 4; ++j) put(row + i, panel * PANEL + j * LANES, out[i][j] + load(bias + j * LANES));
 }
 
-// Rows times weights, for the panels from `first` to before `last`; `put(row, column, values)` gets a vector at a time.
+// The rows from `first` to before `end` times the weights; `put(row, column, values)` gets a vector at a time.
 template <class Store>
-void multiply(const Linear& w, const Rows& a, int rows, int first, int last, const Store& put) {
-    for (int panel = first; panel < last; ++panel) {
-        int row = 0;
-        for (; row + TALL <= rows; row += TALL) tile<TALL>(w, a, row, panel, put);
-        switch (rows - row) {
+void multiply(const Linear& w, const Rows& a, int first, int end, const Store& put) {
+    for (int panel = 0; panel < w.panels; ++panel) {
+        int row = first;
+        for (; row + TALL <= end; row += TALL) tile<TALL>(w, a, row, panel, put);
+        switch (end - row) {
             case 1: tile<1>(w, a, row, panel, put); break;
             case 2: tile<2>(w, a, row, panel, put); break;
             case 3: tile<std::min(3, TALL)>(w, a, row, panel, put); break;
@@ -152,11 +152,6 @@ void multiply(const Linear& w, const Rows& a, int rows, int first, int last, con
             default: break;
         }
     }
-}
-
-template <class Store>
-void multiply(const Linear& w, const Rows& a, int rows, const Store& put) {
-    multiply(w, a, rows, 0, w.panels, put);
 }
 
 }  // namespace sightline

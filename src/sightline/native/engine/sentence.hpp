@@ -18,6 +18,7 @@ class Sentence {
     }
     int number() const { return number_; }
     int source_length() const { return source_length_; }
+    size_t stride() const { return stride_; }  // bytes of keys and values of one place; int8 keeps them shortened
 
     // Keys, then values, of one source token in one layer.
     char* source(int layer, int place) { return source_.get() + ((size_t)layer * source_length_ + place) * stride_; }
@@ -30,7 +31,7 @@ class Sentence {
 
    private:
     int number_ = 0, source_length_ = 0, width_ = 0, positions_ = 0;
-    size_t stride_ = 0;  // bytes of keys and values of one place; int8 keeps them shortened
+    size_t stride_ = 0;
     Buffer<char> source_, past_;
 };
 

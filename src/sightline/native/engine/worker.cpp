@@ -75,29 +75,29 @@ void Worker::admit(const Job& job, Queue& queue) {
 
 void Worker::advance(const Job& job) {
     lives_.clear();
-    wishes_.clear();
     for (auto& sentence : active_)
-        for (int i = 0; i < sentence->beam.alive(); ++i) {
-            lives_.push_back({sentence.get(), i});
-            wishes_.push_back({job.beam == 1 ? 1 : 2 * job.beam, sentence->beam.only()});
-        }
+        for (int i = 0; i < sentence->beam.alive(); ++i) lives_.push_back({sentence.get(), i});
     step(model_, {job.target_positions, job.target_reach}, lives_, work_);
-    choices_.resize(lives_.size());
-    chooser_.choose(model_.words, nullptr, work_.narrow, (int)lives_.size(), wishes_.data(), choices_.data());
-    const Choices* of_each = choices_.data();
-    for (size_t i = 0; i < active_.size();) {
-        Sentence& sentence = *active_[i];
-        const int alive = sentence.beam.alive();
-        const bool over = sentence.beam.advance(of_each);
-        of_each += alive;
-        if (!over) {
-            ++i;
-            continue;
+    std::vector<std::unique_ptr<Sentence>> staying;
+    const int most = Chooser::most_rows(model_.words);
+    size_t next = 0;  // the first sentence whose logits are not there yet
+    int first = 0, end = 0;  // the rows whose logits are
+    for (size_t i = 0; i < active_.size(); ++i) {
+        if (i == next) {
+            const int begin = end;
+            do end += active_[next++]->beam.alive();
+            while (next < active_.size() && end - begin + active_[next]->beam.alive() <= most);
+            chooser_.project(model_.words, work_.narrow, begin, end - begin);
+            first = 0;
         }
-        answer(job, sentence);
-        idle_.push_back(std::move(active_[i]));
-        active_.erase(active_.begin() + (ptrdiff_t)i);
+        Beam& beam = active_[i]->beam;
+        const int alive = beam.alive();
+        const bool over = beam.advance(chooser_.choose(beam, first, model_.words.outputs, nullptr));
+        first += alive;
+        if (over) answer(job, *active_[i]);
+        (over ? idle_ : staying).push_back(std::move(active_[i]));
     }
+    active_.swap(staying);
 }
 
 void Worker::answer(const Job& job, Sentence& sentence) const {

@@ -21,8 +21,6 @@ class Worker {
     Workspace work_;
     Chooser chooser_;
     std::vector<Live> lives_;
-    std::vector<Wish> wishes_;
-    std::vector<Choices> choices_;
 };
 
 }  // namespace sightline
