@@ -174,6 +174,9 @@ class PoisonedTask:
     def tokens(self, rows: NDArray[np.int64]) -> int:
         return self.inner.tokens(rows)
 
+    def shares(self, rows: NDArray[np.int64], count: int) -> list[NDArray[np.int64]]:
+        return self.inner.shares(rows, count)
+
     def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Tensor:
         loss = self.inner.loss(model, rows, epoch, noise)
         return self.poison(loss) if set(self.samples) & set(rows.tolist()) else loss
@@ -197,7 +200,7 @@ def poisoned(folder: Path, how: str, *samples: int, **train: object) -> Run:
     run = Run(folder, configured(**train))
     task = PoisonedTask(run, POISONS[how], *samples)
     run.loop.task = task
-    run.loop.objective.task = task  # type: ignore[assignment]
+    run.loop.gradient.objective.task = run.loop.gradient.task = task  # type: ignore[assignment]
     return run
 
 
@@ -265,11 +268,12 @@ def test_the_noise_of_an_update_is_its_own(tmp_path: Path) -> None:
     rows = loop.task.rows(0, 0)
     again = Run(tmp_path / "other", replace(CONFIG, seed=2)).loop
     losses = [
-        float(which._loss(which.objective, rows, 0, update).detach()) for which, update in ((loop, 0), (loop, 1), (again, 0))
+        float(which.gradient.loss(which.gradient.objective, rows, 0, update, "fp32").detach())
+        for which, update in ((loop, 0), (loop, 1), (again, 0))
     ]
     for one, other in itertools.combinations(losses, 2):
         assert one != pytest.approx(other, rel=1e-5)
-    assert losses[0] == float(loop._loss(loop.objective, rows, 0, 0).detach())
+    assert losses[0] == float(loop.gradient.loss(loop.gradient.objective, rows, 0, 0, "fp32").detach())
 
 
 def test_different_seeds_of_the_model_are_different_models() -> None:

@@ -70,7 +70,7 @@ def test_accumulation_gives_the_same_gradients(parts: int, config: ModelConfig, 
         settings = replace(configured(accumulate=accumulate), model=config)
         loop = Run(tmp_path / f"by {accumulate}", settings).loop
         rows = loop.task.rows(0, 0)
-        loss = loop._gradients(rows, 0, 0, loop.task.tokens(rows))
+        loss = loop.gradient.add(rows, 0, 0, loop.task.tokens(rows), "fp32")
         return loss, {name: parameter.grad for name, parameter in weights(loop.model).items() if parameter.grad is not None}
 
     (loss, whole), (parted_loss, parted) = after_one_backward(1), after_one_backward(parts)
@@ -85,7 +85,7 @@ def test_the_gradient_is_that_of_the_mean_over_tokens(tmp_path: Path) -> None:
     assert loop.task.tokens(rows) == tokens
     mean = loop.task.loss(loop.model, rows, 0, Noise.of(CONFIG.seed, 0, torch.from_numpy(rows))) / tokens
     expected = gradients(loop.model, mean)
-    assert loop._gradients(rows, 0, 0, tokens) == pytest.approx(float(mean.detach()) * tokens, rel=1e-6)
+    assert loop.gradient.add(rows, 0, 0, tokens, "fp32") == pytest.approx(float(mean.detach()) * tokens, rel=1e-6)
     same(expected, {name: parameter.grad for name, parameter in weights(loop.model).items() if parameter.grad is not None})
 
 

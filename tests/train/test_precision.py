@@ -46,7 +46,11 @@ def test_products_are_in_bf16_and_gradients_are_not() -> None:
 def test_the_loss_is_close_and_the_weights_stay_in_fp32(tmp_path: Path) -> None:
     full, half = (Run(tmp_path / kind, configured(precision=kind, max_updates=1)) for kind in ("fp32", "bf16"))
     rows = full.task.rows(0, 0)
-    exact, rounded = (float(run.loop._loss(run.loop.objective, rows, 0, 0).detach()) for run in (full, half))
+    gradients = [run.loop.gradient for run in (full, half)]
+    exact, rounded = (
+        float(gradient.loss(gradient.objective, rows, 0, 0, precision).detach())
+        for gradient, precision in zip(gradients, ("fp32", "bf16"), strict=True)
+    )
     assert rounded == pytest.approx(exact, rel=0.02)
     assert rounded != exact
     half.go()

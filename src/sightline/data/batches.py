@@ -141,6 +141,17 @@ def share(batch: Indices, rank: int, world: int, part: int = 0, parts: int = 1) 
     return batch[rank * parts + part :: world * parts]
 
 
+def cut_by_length(rows: Indices, lengths: Lengths, costs: Lengths, count: int) -> list[Indices]:
+    """These rows in at most `count` parts of about equal cost; like lengths stand together, so that little is padded."""
+    if count == 1:
+        return [rows]
+    order = np.argsort(lengths, kind="stable")
+    own = costs[order] + 1
+    sums = np.cumsum(own)
+    bounds = np.searchsorted(sums - own / 2, sums[-1:] * np.arange(1, count) / count)
+    return [part for part in np.split(rows[order], bounds) if len(part)]
+
+
 def by_length(lengths: Lengths, tokens: int, max_sentences: int | None = None) -> list[Indices]:
     """Batches for decoding and validating: longest first, so that a lack of memory shows at once; no chance in it.
 

@@ -21,7 +21,10 @@ import torch  # noqa: F401  loads the OpenMP runtime that our libraries are to s
 
 SOURCES = Path(__file__).parent
 SWITCH = "SIGHTLINE_NATIVE"  # 0: compile and load nothing
-FLAGS = "-std=c++20 -O3 -march=native -mprefer-vector-width=512 -fopenmp -fPIC -shared -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-psabi"
+FLAGS = (
+    "-std=c++20 -O3 -march=native -mprefer-vector-width=512 -fopenmp -fPIC -shared -fno-math-errno -fno-trapping-math "
+    "-Wall -Wextra -Wno-psabi"
+)
 PATIENCE = 300  # seconds for the compiler
 
 

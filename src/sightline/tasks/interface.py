@@ -32,6 +32,10 @@ class Task(Protocol):
         """How many tokens these samples are to be predicted in: what the loss of an update is divided by."""
         ...
 
+    def shares(self, rows: NDArray[np.int64], count: int) -> list[NDArray[np.int64]]:
+        """These samples in at most so many parts of about equal work, none of them empty."""
+        ...
+
     def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Float[Tensor, ""]:
         """Summed over tokens."""
         ...

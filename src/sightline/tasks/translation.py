@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sightline.data.batches import BatchOrder
+from sightline.data.batches import BatchOrder, cut_by_length
 from sightline.data.encoded import EncodedCorpus
 from sightline.models.seq2seq import Seq2Seq
 from sightline.nn.losses import SmoothingKind
@@ -101,6 +101,10 @@ class TranslationTask:
     def tokens(self, rows: NDArray[np.int64]) -> int:
         # Under BPE-dropout a sentence is cut into more pieces; its usual length still weighs every update alike.
         return int(self.corpus.target_lengths[rows].sum()) + len(rows)
+
+    def shares(self, rows: NDArray[np.int64], count: int) -> list[NDArray[np.int64]]:
+        source, target = self.corpus.source_lengths[rows], self.corpus.target_lengths[rows]
+        return cut_by_length(rows, target, source + target, count)
 
     def loss(self, model: nn.Module, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Float[Tensor, ""]:
         batch = make_batch(self._cut("source", rows, epoch), self._cut("target", rows, epoch)).to(next(model.parameters()).device)

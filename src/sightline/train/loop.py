@@ -10,47 +10,29 @@ import copy
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import nn
 
-from sightline.data.batches import share
 from sightline.errors import UserError
 from sightline.models.seq2seq import parameter_count
-from sightline.nn.noise import Noise
 from sightline.tasks.interface import Task
 from sightline.train.average import Snapshots
 from sightline.train.checkpoint import Checkpoints, Meter, Progress, everything, from_leader, read, restore
 from sightline.train.config import RunConfig
 from sightline.train.events import Event, Finished, Listener, Skipped, Started, Stepped, Validated
+from sightline.train.gradient import Gradient
 from sightline.train.optimiser import make_optimiser, make_schedule
-from sightline.train.precision import products_in
 from sightline.train.ranks import Ranks
 from sightline.train.signals import StopWish
 
 SKIPS_IN_A_ROW = 20  # then the run is sick, not the batch
 Judge = Callable[[nn.Module], Mapping[str, float]]
 Keeper = Callable[[nn.Module, Mapping[str, float], int], None]
-
-
-class Objective(nn.Module):
-    """Model and task as one module, so that a distributed wrapper sees one forward pass from rows to loss."""
-
-    def __init__(self, model: nn.Module, task: Task) -> None:
-        super().__init__()
-        self.model, self.task = model, task
-
-    def forward(self, rows: NDArray[np.int64], epoch: int, noise: Noise | None) -> Tensor:
-        if len(rows) == 0:  # fewer sentences than processes: take part in the exchange with a gradient of zero
-            return torch.stack([p.sum() for p in self.model.parameters()]).sum() * 0.0
-        return self.task.loss(self.model, rows, epoch, noise)
 
 
 class Loop:
@@ -81,7 +63,7 @@ class Loop:
         self.snapshots = Snapshots(folder / "snapshots", config.train.average)
         self.progress = self._resume(precision)
         self.listener = tell(self.progress) if ranks.leads else None
-        self.objective = self._shared(Objective(model, task))
+        self.gradient = Gradient(model, task, config.seed, config.train.accumulate, ranks)
         self.lapped = time.monotonic()
 
     def _resume(self, precision: Literal["fp32", "bf16"]) -> Progress:
@@ -112,16 +94,6 @@ class Loop:
                 "and remove the run's data/ where it differs, so that it is prepared anew"
             )
         return own
-
-    def _shared(self, objective: Objective) -> nn.Module:
-        """The objective whose gradients are those of all processes."""
-        if self.ranks.world == 1:
-            return objective
-        wrapped = DistributedDataParallel(objective)
-        # PyTorch arranges the gradients anew after its first exchange, and sums are rounded by that arrangement. An exchange
-        # of nothing settles it, so that the first update after a restart is rounded like any other.
-        wrapped(np.empty(0, np.int64), 0, None).backward()
-        return wrapped
 
     def run(self) -> str:
         """Until a limit is reached or somebody asks to leave: the reason. A finished run whose limit was raised goes on."""
@@ -195,7 +167,7 @@ class Loop:
         rows = self.task.rows(epoch, self.progress.index)
         tokens = self.task.tokens(rows)
         self.optimiser.zero_grad(set_to_none=True)
-        own = self._gradients(rows, epoch, update, tokens)
+        own = self.gradient.add(rows, epoch, update, tokens, self.progress.precision)
         loss, stops = self.ranks.total(own / tokens, float(wish.wanted))
         gradient = self._clipped_norm()
         self.progress = self.progress.stepped(self.task.batches(epoch))
@@ -208,30 +180,6 @@ class Loop:
             self.progress = replace(self.progress, skipped=self.progress.skipped + 1, meter=meter)
             self._tell_skip(rows, epoch, update, loss, gradient)
         return stops > 0
-
-    def _gradients(self, rows: NDArray[np.int64], epoch: int, update: int, tokens: int) -> float:
-        """Gradients of the mean over the tokens of all processes and parts. Returns this process's summed loss."""
-        parts, world, total = self.config.train.accumulate, self.ranks.world, 0.0
-        for part in range(parts):
-            mine = share(rows, self.ranks.rank, world, part, parts)
-            with self._exchange_only(at_last=part == parts - 1):
-                loss = self._loss(self.objective, mine, epoch, update)
-                # DistributedDataParallel takes the mean over processes; times `world`, that is the sum.
-                (loss * (world / tokens)).backward()  # type: ignore[no-untyped-call]
-            total += float(loss.detach())
-        return total
-
-    def _loss(self, objective: nn.Module, rows: NDArray[np.int64], epoch: int, update: int) -> Tensor:
-        noise = Noise.of(self.config.seed, update, torch.from_numpy(rows).to(self.device))
-        with products_in(self.progress.precision, self.device):
-            loss: Tensor = objective(rows, epoch, noise)
-        return loss
-
-    def _exchange_only(self, at_last: bool) -> AbstractContextManager[object]:
-        """Processes exchange gradients once per update."""
-        if isinstance(self.objective, DistributedDataParallel) and not at_last:
-            return self.objective.no_sync()
-        return nullcontext()
 
     def _clipped_norm(self) -> float:
         limit = self.config.optimiser.clip or math.inf
@@ -248,7 +196,7 @@ class Loop:
 
     def _tell_skip(self, rows: NDArray[np.int64], epoch: int, update: int, loss: float, gradient: float) -> None:
         """A non-finite update never reaches the weights; say which lines it comes from."""
-        guilty = [i for i in rows if self._is_guilty(np.array([i]), epoch, update)]
+        guilty = [i for i in rows if not self.gradient.is_finite(i, epoch, update, self.progress.precision)]
         origins = tuple(self.task.origins(np.array(guilty or rows)))
         self._tell(Skipped(self.progress.update, loss, gradient, origins))
         if self.progress.skipped >= SKIPS_IN_A_ROW:
@@ -256,12 +204,6 @@ class Loop:
                 f"{SKIPS_IN_A_ROW} updates in a row were not finite, the last from {origins[0]}; "
                 "start again with train.precision=fp32, or in another folder with a lower optimiser.learning_rate"
             )
-
-    def _is_guilty(self, row: NDArray[np.int64], epoch: int, update: int) -> bool:
-        """Is this sample's loss not finite on its own, or its gradient?"""
-        loss = self._loss(Objective(self.model, self.task), row, epoch, update)
-        gradients = torch.autograd.grad(loss, list(self.model.parameters()), allow_unused=True)
-        return not all(bool(tensor.isfinite().all()) for tensor in (loss, *gradients) if tensor is not None)
 
     def _report(self) -> None:
         """Every so often, the means since the last report."""

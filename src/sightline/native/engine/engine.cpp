@@ -12,7 +12,8 @@ namespace {
 // A model and the workers that are not busy: their memory is used again by the next call.
 class Engine {
    public:
-    Engine(const Shape& shape, const float* const* weights, int count) : model_(shape, weights, count) {}
+    Engine(const Shape& shape, const float* const* weights, int count, Shortlist shortlist)
+        : model_(shape, weights, count, std::move(shortlist)) {}
 
     std::string search(const Job& job) {
         Queue queue(job);
@@ -52,9 +53,14 @@ void say(const std::string& text, char* message, int room) {
 
 extern "C" {
 
-void* sightline_engine_make(const sightline::Shape* shape, const float* const* weights, int count, char* message, int room) {
+// `per_token` tokens of the shortlist for each source token, and `always` those of any sentence; 0 and 0: no shortlist.
+void* sightline_engine_make(const sightline::Shape* shape, const float* const* weights, int count, const int32_t* of_each,
+                            int per_token, const int32_t* always, int always_count, char* message, int room) {
     try {
-        return new sightline::Engine(*shape, weights, count);
+        sightline::Shortlist list;
+        if (always_count)
+            list = {of_each, shape->source_vocabulary, per_token, always, always_count, shape->target_vocabulary};
+        return new sightline::Engine(*shape, weights, count, std::move(list));
     } catch (const std::exception& error) {
         sightline::say(error.what(), message, room);
         return nullptr;

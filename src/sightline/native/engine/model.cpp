@@ -141,7 +141,7 @@ int Heads::place(int channel) const {
     return (head / fitting * vectors + rest / lanes) * LANES + head % fitting * lanes + rest % lanes;
 }
 
-Model::Model(const Shape& told, const float* const* weights, int count)
+Model::Model(const Shape& told, const float* const* weights, int count, Shortlist list)
     : shape(told),
       encoder_heads(told.encoder.heads, told.dim / told.encoder.heads),
       decoder_heads(told.decoder.heads, told.dim / told.decoder.heads) {
@@ -152,7 +152,12 @@ Model::Model(const Shape& told, const float* const* weights, int count)
     source_table = scaled(source, shape.source_vocabulary * dim, shape.source_scale);
     const bool shared = source == target && shape.source_scale == shape.target_scale;
     target_table = shared ? source_table : scaled(target, shape.target_vocabulary * dim, shape.target_scale);
-    words = packed(output, nullptr, shape.target_vocabulary, shape.dim, shape.int8);
+    plain_words = quantised(output, nullptr, shape.target_vocabulary, shape.dim, shape.int8);
+    shortlist = std::move(list);
+    if (shortlist.empty()) {
+        pack(plain_words, nullptr, shape.target_vocabulary, words);
+        plain_words = {};
+    }
     for (int i = 0; i < shape.encoder.layers; ++i) encoder.push_back(make.encoder_layer(encoder_heads));
     if (shape.encoder.pre_norm) encoder_norm = given.norm(shape.dim);
     for (int i = 0; i < shape.decoder.layers; ++i) decoder.push_back(make.decoder_layer(decoder_heads));

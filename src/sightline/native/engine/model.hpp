@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "product.hpp"
+#include "shortlist.hpp"
 
 namespace sightline {
 
@@ -64,9 +65,11 @@ struct Model {
     std::vector<DecoderLayer> decoder;
     Norm encoder_norm, decoder_norm;  // empty where norms come last
     Linear words;  // the output layer
+    Plain plain_words;  // the same before packing, where a shortlist takes some of it
+    Shortlist shortlist;
 
     // The weights in the order in which decode/native_weights.py hands them over.
-    Model(const Shape& shape, const float* const* weights, int count);
+    Model(const Shape& shape, const float* const* weights, int count, Shortlist shortlist);
 };
 
 }  // namespace sightline

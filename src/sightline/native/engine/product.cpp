@@ -16,32 +16,50 @@ float largest_of(const float* values, int count) {
 
 }  // namespace
 
-Linear packed(const float* weight, const float* bias, int outputs, int inputs, bool int8) {
-    Linear made;
-    made.inputs = inputs, made.outputs = outputs, made.panels = (outputs + PANEL - 1) / PANEL, made.int8 = int8;
-    const size_t whole = (size_t)made.panels * PANEL, quads = (inputs + 3) / 4;
-    made.scale.zeros(whole);
-    made.bias.zeros(whole);
-    if (int8)
-        std::memset(made.bytes.reserve(whole * quads * 4), 128, whole * quads * 4);
-    else
-        made.values.zeros(whole * inputs);
+Plain quantised(const float* weight, const float* bias, int outputs, int inputs, bool int8) {
+    Plain made;
+    made.inputs = inputs, made.outputs = outputs, made.int8 = int8;
+    const size_t row_bytes = (inputs + 3) / 4 * 4;
+    made.scale.zeros(outputs);
+    made.bias.zeros(outputs);
+    if (bias) std::copy_n(bias, outputs, made.bias.get());
+    if (!int8) {
+        std::copy_n(weight, (size_t)outputs * inputs, made.values.reserve((size_t)outputs * inputs));
+        return made;
+    }
+    std::memset(made.bytes.reserve(outputs * row_bytes), 128, outputs * row_bytes);
     for (int n = 0; n < outputs; ++n) {
         const float* row = weight + (size_t)n * inputs;
-        const size_t panel = n / PANEL, place = n % PANEL;
-        if (bias) made.bias[n] = bias[n];
-        if (!int8) {
-            for (int k = 0; k < inputs; ++k) made.values[(panel * inputs + k) * PANEL + place] = row[k];
-            continue;
-        }
         const float most = largest_of(row, inputs), step = most > 0 ? most / 127 : 1.0f;
         made.scale[n] = step;
-        for (int k = 0; k < inputs; ++k) {
-            const size_t at = ((panel * quads + k / 4) * PANEL + place) * 4 + k % 4;
-            made.bytes[at] = (uint8_t)(std::clamp((int)std::lrint(row[k] / step), -127, 127) + 128);
-        }
+        for (int k = 0; k < inputs; ++k)
+            made.bytes[n * row_bytes + k] = (uint8_t)(std::clamp((int)std::lrint(row[k] / step), -127, 127) + 128);
     }
     return made;
+}
+
+void pack(const Plain& plain, const int32_t* chosen, int count, Linear& to) {
+    to.inputs = plain.inputs, to.outputs = count, to.panels = (count + PANEL - 1) / PANEL, to.int8 = plain.int8;
+    const size_t whole = (size_t)to.panels * PANEL, quads = (plain.inputs + 3) / 4;
+    to.scale.zeros(whole);
+    to.bias.zeros(whole);
+    if (plain.int8)
+        std::memset(to.bytes.reserve(whole * quads * 4), 128, whole * quads * 4);
+    else
+        to.values.zeros(whole * plain.inputs);
+    for (int n = 0; n < count; ++n) {
+        const size_t row = chosen ? chosen[n] : n, panel = n / PANEL, place = n % PANEL;
+        to.scale[n] = plain.scale[row], to.bias[n] = plain.bias[row];
+        if (plain.int8) {
+            const uint8_t* from = plain.bytes.get() + row * quads * 4;
+            uint8_t* at = to.bytes.get() + (panel * quads * PANEL + place) * 4;
+            for (size_t quad = 0; quad < quads; ++quad) std::memcpy(at + quad * PANEL * 4, from + quad * 4, 4);
+        } else {
+            const float* from = plain.values.get() + row * plain.inputs;
+            float* at = to.values.get() + panel * plain.inputs * PANEL + place;
+            for (int k = 0; k < plain.inputs; ++k) at[(size_t)k * PANEL] = from[k];
+        }
+    }
 }
 
 void Rows::reserve(int rows, int columns, bool quantised) {

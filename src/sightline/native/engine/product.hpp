@@ -27,8 +27,25 @@ struct Linear {
     Buffer<float> scale, bias;  // per output, zero beyond the last
 };
 
+// Weights as they are before packing: a row per output, quantised where that is asked for.
+struct Plain {
+    int inputs = 0, outputs = 0;
+    bool int8 = false;
+    Buffer<uint8_t> bytes;  // rows of whole fours
+    Buffer<float> values, scale, bias;
+};
+
 // `weight` has a row per output. Without a bias it is zero.
-Linear packed(const float* weight, const float* bias, int outputs, int inputs, bool int8);
+Plain quantised(const float* weight, const float* bias, int outputs, int inputs, bool int8);
+
+// Packs some outputs, in the order in which `chosen` names them; all where it is null.
+void pack(const Plain& plain, const int32_t* chosen, int count, Linear& to);
+
+inline Linear packed(const float* weight, const float* bias, int outputs, int inputs, bool int8) {
+    Linear made;
+    pack(quantised(weight, bias, outputs, inputs, int8), nullptr, outputs, made);
+    return made;
+}
 
 // What a product reads: rows of numbers, quantised where the weights are.
 class Rows {

@@ -28,6 +28,9 @@ class Sentence {
     }
 
     Beam beam;
+    // The output layer for this sentence alone, and which tokens it stands for, where there is a shortlist.
+    Linear words;
+    std::vector<int32_t> names;
 
    private:
     int number_ = 0, source_length_ = 0, width_ = 0, positions_ = 0;

@@ -68,6 +68,12 @@ void Worker::admit(const Job& job, Queue& queue) {
         const int length = (int)(job.offsets[number + 1] - begin);
         active_.back()->start(model_, number, {job.beam, job.n_best, job.length_penalty}, length, job.limits[number],
                               job.prefixes + prefix, (int)(job.prefix_offsets[number + 1] - prefix));
+        Sentence& sentence = *active_.back();
+        if (!model_.shortlist.empty()) {
+            model_.shortlist.collect(job.tokens + begin, length, job.prefixes + prefix, (int)(job.prefix_offsets[number + 1] - prefix),
+                                     seen_, sentence.names);
+            pack(model_.plain_words, sentence.names.data(), (int)sentence.names.size(), sentence.words);
+        }
         sources.push_back({job.tokens + begin, length, active_.back().get()});
     }
     if (!sources.empty()) encode(model_, {job.source_positions, job.source_reach}, sources, work_);
@@ -79,25 +85,32 @@ void Worker::advance(const Job& job) {
         for (int i = 0; i < sentence->beam.alive(); ++i) lives_.push_back({sentence.get(), i});
     step(model_, {job.target_positions, job.target_reach}, lives_, work_);
     std::vector<std::unique_ptr<Sentence>> staying;
-    const int most = Chooser::most_rows(model_.words);
-    size_t next = 0;  // the first sentence whose logits are not there yet
-    int first = 0, end = 0;  // the rows whose logits are
+    projected_ = end_ = 0;
+    int row = 0;
     for (size_t i = 0; i < active_.size(); ++i) {
-        if (i == next) {
-            const int begin = end;
-            do end += active_[next++]->beam.alive();
-            while (next < active_.size() && end - begin + active_[next]->beam.alive() <= most);
-            chooser_.project(model_.words, work_.narrow, begin, end - begin);
-            first = 0;
-        }
-        Beam& beam = active_[i]->beam;
-        const int alive = beam.alive();
-        const bool over = beam.advance(chooser_.choose(beam, first, model_.words.outputs, nullptr));
-        first += alive;
+        const int alive = active_[i]->beam.alive();
+        const bool over = choose(i, row);
+        row += alive;
         if (over) answer(job, *active_[i]);
         (over ? idle_ : staying).push_back(std::move(active_[i]));
     }
     active_.swap(staying);
+}
+
+bool Worker::choose(size_t place, int row) {
+    Sentence& sentence = *active_[place];
+    if (!model_.shortlist.empty()) {
+        chooser_.project(sentence.words, work_.narrow, row, sentence.beam.alive());
+        return sentence.beam.advance(chooser_.choose(sentence.beam, 0, sentence.words.outputs, sentence.names.data()));
+    }
+    if (row == end_) {  // as many sentences at once as suits the memory near the core
+        const int most = Chooser::most_rows(model_.words);
+        projected_ = row;
+        do end_ += active_[place++]->beam.alive();
+        while (place < active_.size() && end_ - projected_ + active_[place]->beam.alive() <= most);
+        chooser_.project(model_.words, work_.narrow, projected_, end_ - projected_);
+    }
+    return sentence.beam.advance(chooser_.choose(sentence.beam, row - projected_, model_.words.outputs, nullptr));
 }
 
 void Worker::answer(const Job& job, Sentence& sentence) const {

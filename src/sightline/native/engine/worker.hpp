@@ -14,6 +14,8 @@ class Worker {
    private:
     void admit(const Job& job, Queue& queue);
     void advance(const Job& job);
+    // Chooses continuations of sentence `place`, whose rows begin at `row`; true when its search is over.
+    bool choose(size_t place, int row);
     void answer(const Job& job, Sentence& sentence) const;
 
     const Model& model_;
@@ -21,6 +23,8 @@ class Worker {
     Workspace work_;
     Chooser chooser_;
     std::vector<Live> lives_;
+    std::vector<char> seen_;
+    int projected_ = 0, end_ = 0;  // the rows whose logits are at hand: from `projected_` to before `end_`
 };
 
 }  // namespace sightline
