@@ -27,7 +27,9 @@ def train(
     source: Annotated[str, typer.Option("--from", help="Language code of the source.")] = "",
     target: Annotated[str, typer.Option("--to", help="Language code of the target.")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the run; the model comes to lie in it.")] = None,
-    preset: Annotated[str, typer.Option(help="tiny, small, base, big, recurrent, bottleneck, student; auto: by corpus size.")] = "auto",
+    preset: Annotated[
+        str, typer.Option(help="tiny, small, base, big, recurrent, bottleneck, student; auto: by corpus size.")
+    ] = "auto",
     dev: Annotated[list[str] | None, typer.Option(help="Development pairs; else some are cut from the training pairs.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test pairs; else some are cut from the training pairs.")] = None,
 ) -> None:
