@@ -38,7 +38,9 @@ def percentile_99(found: Sequence[Body]) -> int:
 
 
 def sources(repository: Path, *folders: str) -> list[Path]:
-    return [path for folder in folders for path in sorted((repository / folder).rglob("*.py"))]
+    """What lies in a folder with a dot, such as another program's environment, is not ours."""
+    paths = [path for folder in folders for path in sorted((repository / folder).rglob("*.py"))]
+    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(repository).parts)]
 
 
 def test_no_file_is_long(repository: Path) -> None:

@@ -13,7 +13,7 @@ Search = Callable[[Sequence[Any]], list[list[Any]]]
 
 def batch(search: Search, sources: Sequence[Any], passes: int) -> dict[str, Any]:
     """All sentences at once, several times; the last result."""
-    search(sources[:WARM])
+    search(sources[: min(WARM, len(sources) // 4)])
     seconds = []
     for _ in range(passes):
         begin = time.perf_counter()

@@ -22,6 +22,7 @@ TUNED = (
     "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=17179869184:"
     "glibc.malloc.top_pad=268435456:glibc.malloc.hugetlb=1"
 )
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")  # said anew for every process
 LAST_WORDS = 2000  # characters
 LOOK = 0.05  # seconds between two looks at a process
 
@@ -43,7 +44,8 @@ class Ran:
 def run(command: Sequence[str | Path], variables: Mapping[str, str], limit: float, sign: Callable[[], bool] | None = None) -> Ran:
     """Run to its end; a failure or a run beyond `limit` seconds is a `Failed`. When `sign` came true is noted."""
     memory, ended, begin = Memory(), threading.Event(), time.time()
-    environment = {**os.environ, **variables, "BENCH_BEGIN": str(begin), "PYTHONPATH": "", "TOKENIZERS_PARALLELISM": "true"}
+    inherited = {name: value for name, value in os.environ.items() if name not in THREADS}
+    environment = {**inherited, **variables, "BENCH_BEGIN": str(begin), "PYTHONPATH": "", "TOKENIZERS_PARALLELISM": "true"}
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True
@@ -81,7 +83,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def threads(processes: int, malloc: str = "stock", wait: str = "") -> dict[str, str]:
     """The cores shared between processes, the allocator, and how waiting threads wait."""
     count = str(max(1, CORES // processes))
-    chosen = {"OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count}
+    chosen = {"OMP_NUM_THREADS": count}
     if malloc == "tuned":
         chosen["GLIBC_TUNABLES"] = TUNED
     if wait:

@@ -14,6 +14,7 @@ from bench.speed.setups import PEERS, Setup
 from bench.speed.training import say, take_turns
 
 COMMAND = "python -m bench speed sweep"
+VARIABLES: list[dict[str, str]] = [{}, {"OMP_NUM_THREADS": "1"}, {"CT2_USE_MKL": "0"}, {"CT2_USE_MKL": "1"}]  # of CTranslate2
 SHARE = 0.5  # of the updates of a measured run
 
 
@@ -72,8 +73,7 @@ def sweep_training(shared: Shared, missing: Mapping[str, str], share: float = SH
 def ctranslate2_choices() -> list[tuple[dict[str, Any], dict[str, str]]]:
     """Settings for batches, with environment variables. bf16 is not among them: it refuses it on a CPU without AMX, and with."""
     sizes = [("examples", 16), ("examples", 32), ("examples", 64), ("examples", 128), ("tokens", 1024), ("tokens", 2048)]
-    variables: list[dict[str, str]] = [{}, {"CT2_USE_MKL": "0"}, {"CT2_USE_MKL": "1"}]
-    ways = [((2, 1), sizes, variables), ((1, 2), sizes[1:3], variables[:1]), ((1, 1), sizes[1:2], variables[:1])]
+    ways = [((2, 1), sizes, VARIABLES), ((1, 2), sizes[1:2], VARIABLES[:1]), ((1, 1), sizes[1:2], VARIABLES[:1])]
     return [
         ({"compute": "int8", "inter": inter, "intra": intra, "batch": size, "batch_type": kind}, chosen)
         for (inter, intra), some, environments in ways
@@ -86,7 +86,7 @@ def sweep_ctranslate2(model: decoding.Model, share: float) -> dict[str, Any]:
     rows, alone = [], []
     for chosen, variables in ctranslate2_choices():
         rows.append(_tried("ctranslate2", chosen, variables, model, share, single=False))
-    for intra, variables in itertools.product((1, 2), ({}, {"CT2_USE_MKL": "0"}, {"CT2_USE_MKL": "1"})):
+    for intra, variables in itertools.product((1, 2), VARIABLES):
         chosen = {**decoding.CT2_SINGLE, "intra": intra}
         alone.append(_tried("ctranslate2", chosen, variables, model, share, single=True))
     return {"tried": [*rows, *alone], "best": _best([*rows, *alone])}
