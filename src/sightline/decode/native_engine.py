@@ -19,6 +19,7 @@ from sightline.decode.native_weights import Shape, position_table, shape_of, sta
 from sightline.decode.options import Hypothesis, SearchOptions
 from sightline.decode.rank import normalised
 from sightline.decode.search import Prefixes
+from sightline.decode.shortlist import Shortlist
 from sightline.errors import UserError
 from sightline.models.interface import Translates
 from sightline.models.seq2seq import Seq2Seq
@@ -51,21 +52,32 @@ class _Job(ctypes.Structure):
 
 @final
 class NativeEngine:
-    """Searches of one model. Safe to use from several threads. `workers`: how many cores; 0: all."""
+    """Searches of one model. Safe to use from several threads.
 
-    def __init__(self, model: Seq2Seq, precision: Precision | None = None, workers: int = 0) -> None:
+    `workers`: how many cores; 0: all. `shortlist`: what translations may be made of; without one, the whole vocabulary.
+    """
+
+    def __init__(
+        self, model: Seq2Seq, precision: Precision | None = None, workers: int = 0, shortlist: Shortlist | None = None
+    ) -> None:
         if reason := self.why_not(model):
             raise UserError(f"the native engine cannot run this: {reason}; take the torch engine")
         self._library = _library()
         self.precision: Precision = precision or ("int8" if self._library.sightline_engine_has_byte_products() else "fp32")
         self.workers = workers or cores()
+        self.shortlist = shortlist
         shape, weights = shape_of(model, self.precision == "int8"), weights_of(model)
+        if shortlist is not None:
+            shortlist.check(shape.source_vocabulary, shape.target_vocabulary)
         addresses = (ctypes.c_void_p * len(weights))(*(weight.data_ptr() for weight in weights))
         message = ctypes.create_string_buffer(MESSAGE)
-        self._engine = self._library.sightline_engine_make(ctypes.byref(shape), addresses, len(weights), message, MESSAGE)
+        self._engine = self._library.sightline_engine_make(
+            ctypes.byref(shape), addresses, len(weights), *_listed(shortlist), message, MESSAGE
+        )
         if not self._engine:
             raise MemoryError(message.value.decode())
         weakref.finalize(self, self._library.sightline_engine_free, self._engine)
+        self._vocabularies = shape.source_vocabulary, shape.target_vocabulary
         self._positions = [_Positions(stack.position, shape.dim) for stack in stacks(model)]
 
     @staticmethod
@@ -77,7 +89,8 @@ class NativeEngine:
     @property
     def recipe(self) -> str:
         """Its numbers and how many cores it uses."""
-        return f"native {self.precision}, {self.workers} worker{'s' * (self.workers > 1)}"
+        listed = "" if self.shortlist is None else ", shortlist"
+        return f"native {self.precision}{listed}, {self.workers} worker{'s' * (self.workers > 1)}"
 
     def can(self, options: SearchOptions) -> str:
         """All but what needs attention weights."""
@@ -94,6 +107,9 @@ class NativeEngine:
         limits = np.array([options.limit(len(source), longest) for source in sources], np.int32)
         tokens, offsets = _joined([[*source, EOS] for source in sources])
         starts, start_offsets = _joined(prefixes if prefixes is not None else [()] * len(sources))
+        for ids, vocabulary in zip((tokens, starts), self._vocabularies, strict=True):
+            if len(ids) and not 0 <= ids.min() <= ids.max() < vocabulary:
+                raise ValueError(f"a token is not one of the {vocabulary} that the model knows")
         rooms = np.maximum(limits, np.diff(start_offsets)) * options.n_best
         answer = _Answer(rooms, options.n_best)
         source_positions = self._positions[0].at_least(int(np.diff(offsets).max()))
@@ -178,12 +194,24 @@ def _joined(rows: Sequence[Sequence[int]]) -> tuple[Int32s, NDArray[np.int64]]:
     return np.fromiter((token for row in rows for token in row), np.int32, int(offsets[-1])), offsets
 
 
+def _listed(shortlist: Shortlist | None) -> tuple[int | None, int, int | None, int]:
+    """A shortlist's tables and their sizes, as the engine takes them."""
+    if shortlist is None:
+        return None, 0, None, 0
+    of_each, always = shortlist.of_each, shortlist.always
+    return of_each.ctypes.data, of_each.shape[1], always.ctypes.data, len(always)
+
+
 def _library() -> ctypes.CDLL:
     """The compiled engine, with the types of its functions."""
     found = library("engine")
     assert found is not None  # `why_not` has been asked
     found.sightline_engine_make.restype = _ADDRESS
-    found.sightline_engine_make.argtypes = [ctypes.POINTER(Shape), _ADDRESS, ctypes.c_int, ctypes.c_char_p, ctypes.c_int]
+    found.sightline_engine_make.argtypes = [
+        *(ctypes.POINTER(Shape), _ADDRESS, ctypes.c_int),
+        *(_ADDRESS, ctypes.c_int, _ADDRESS, ctypes.c_int),
+        *(ctypes.c_char_p, ctypes.c_int),
+    ]
     found.sightline_engine_free.argtypes = [_ADDRESS]
     found.sightline_engine_free.restype = None
     found.sightline_engine_search.argtypes = [_ADDRESS, ctypes.POINTER(_Job), ctypes.c_char_p, ctypes.c_int]

@@ -64,17 +64,16 @@ void Worker::admit(const Job& job, Queue& queue) {
         if (idle_.empty()) idle_.push_back(std::make_unique<Sentence>());
         active_.push_back(std::move(idle_.back()));
         idle_.pop_back();
-        const int64_t begin = job.offsets[number], prefix = job.prefix_offsets[number];
-        const int length = (int)(job.offsets[number + 1] - begin);
-        active_.back()->start(model_, number, {job.beam, job.n_best, job.length_penalty}, length, job.limits[number],
-                              job.prefixes + prefix, (int)(job.prefix_offsets[number + 1] - prefix));
         Sentence& sentence = *active_.back();
+        const int64_t begin = job.offsets[number], prefix_begin = job.prefix_offsets[number];
+        const int32_t *source = job.tokens + begin, *prefix = job.prefixes + prefix_begin;
+        const int length = (int)(job.offsets[number + 1] - begin), given = (int)(job.prefix_offsets[number + 1] - prefix_begin);
+        sentence.start(model_, number, {job.beam, job.n_best, job.length_penalty}, length, job.limits[number], prefix, given);
         if (!model_.shortlist.empty()) {
-            model_.shortlist.collect(job.tokens + begin, length, job.prefixes + prefix, (int)(job.prefix_offsets[number + 1] - prefix),
-                                     seen_, sentence.names);
+            model_.shortlist.collect(source, length, prefix, given, seen_, sentence.names);
             pack(model_.plain_words, sentence.names.data(), (int)sentence.names.size(), sentence.words);
         }
-        sources.push_back({job.tokens + begin, length, active_.back().get()});
+        sources.push_back({source, length, &sentence});
     }
     if (!sources.empty()) encode(model_, {job.source_positions, job.source_reach}, sources, work_);
 }

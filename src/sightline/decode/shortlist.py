@@ -1,0 +1,132 @@
+"""A vocabulary shortlist: the target pieces that a translation may be made of, by the pieces of its source.
+
+The output layer is the largest product of a small model, and most of the vocabulary has nothing to do with a sentence. Which
+pieces have is learnt from the training corpus: for each source piece the target pieces that it most often stands behind in
+IBM model 1 (Brown et al. 1993), besides those that are frequent anyway. Probabilities are then shared out among the list alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from sightline.data.encoded import Ids, Lengths
+from sightline.errors import UserError
+from sightline.text.files import open_to_others
+from sightline.text.tokenizer import BOS, EOS, PAD
+
+FILE = "shortlist.safetensors"
+PER_PIECE, FREQUENT, ROUNDS = 100, 100, 5
+MOST_MEETINGS = 20_000_000  # of a source and a target piece: half a gigabyte; of a larger corpus every so manieth pair is read
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+
+
+class Parallel(Protocol):
+    """What is asked of a corpus."""
+
+    def __len__(self) -> int: ...
+    def source(self, sample: int) -> Ids: ...
+    def target(self, sample: int) -> Ids: ...
+    @property
+    def source_lengths(self) -> Lengths: ...
+    @property
+    def target_lengths(self) -> Lengths: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """The target pieces of each source piece (a row), likeliest first and filled up with -1; and those always allowed."""
+
+    of_each: Int32s
+    always: Int32s
+
+    def save(self, folder: Path) -> Path:
+        """Write it beside a model."""
+        path = folder / FILE
+        save_file({"of_each": self.of_each, "always": self.always}, path)
+        open_to_others(path)
+        return path
+
+    @classmethod
+    def beside(cls, folder: Path) -> Shortlist | None:
+        """The one in a model's folder, if there is one."""
+        path = folder / FILE
+        if not path.exists():
+            return None
+        try:
+            told = load_file(path)
+            return cls(told["of_each"], told["always"])
+        except (OSError, SafetensorError, KeyError) as error:
+            raise UserError(f"{path}: cannot be read as a shortlist ({error}); learn it again, or delete it") from error
+
+    def check(self, source_vocabulary: int, target_vocabulary: int) -> None:
+        """A list of another model's pieces is refused."""
+        fits = len(self.of_each) == source_vocabulary and EOS in self.always
+        if not fits or max(self.of_each.max(initial=0), self.always.max(initial=0)) >= target_vocabulary:
+            raise UserError(f"{FILE} belongs to another model; learn it again (sightline shortlist), or delete it")
+
+
+def learn_shortlist(
+    corpus: Parallel,
+    source_vocabulary: int,
+    target_vocabulary: int,
+    per_piece: int = PER_PIECE,
+    frequent: int = FREQUENT,
+    rounds: int = ROUNDS,
+) -> Shortlist:
+    """From pairs of sentences, as they were encoded for training."""
+    if not len(corpus):
+        raise UserError("there is nothing to learn a shortlist from: the corpus is empty")
+    meetings = np.sum((corpus.source_lengths.astype(np.int64) + 1) * corpus.target_lengths)
+    pairs = [(corpus.source(i), corpus.target(i)) for i in range(0, len(corpus), 1 + int(meetings) // MOST_MEETINGS)]
+    links, counts = _expected_links(pairs, source_vocabulary, target_vocabulary, rounds)
+    seen = np.bincount(np.concatenate([target for _, target in pairs]), minlength=target_vocabulary)
+    usual = np.argsort(-seen, kind="stable")[:frequent]
+    always = np.union1d([EOS], usual[(usual != PAD) & (usual != BOS)]).astype(np.int32)
+    return Shortlist(_likeliest(links, counts, source_vocabulary, target_vocabulary, per_piece), always)
+
+
+def _likeliest(links: Int64s, counts: NDArray[np.float64], sources: int, targets: int, per_piece: int) -> Int32s:
+    """The targets that each source stands behind most often."""
+    source, target = links // targets, links % targets
+    order = np.lexsort((target, -counts, source))
+    order = order[source[order] < sources]  # what nothing stands behind is nobody's
+    source, target = source[order], target[order]
+    rank = np.arange(len(source)) - np.searchsorted(source, source)
+    kept = rank < per_piece
+    table = np.full((sources, per_piece), -1, np.int32)
+    table[source[kept], rank[kept]] = target[kept]
+    return table
+
+
+def _expected_links(
+    pairs: Sequence[tuple[Ids, Ids]], nothing: int, targets: int, rounds: int
+) -> tuple[Int64s, NDArray[np.float64]]:
+    """Every source and target piece that ever meet, as source · targets + target, and how often one stands behind the other.
+
+    A further source piece, `nothing`, stands behind what has nothing behind it.
+    """
+    met, place_of, begin = [], [], 0
+    for source, target in pairs:
+        read = np.append(source.astype(np.int64), nothing)
+        met.append((read[None, :] * targets + target.astype(np.int64)[:, None]).ravel())
+        place_of.append(np.repeat(np.arange(begin, begin + len(target)), len(read)))
+        begin += len(target)
+    links, which = np.unique(np.concatenate(met), return_inverse=True)
+    place, source_of = np.concatenate(place_of), links // targets
+    chance: NDArray[Any] = np.ones(len(links))
+    counts = chance
+    for _ in range(rounds):
+        share = chance[which]
+        share /= np.bincount(place, share)[place]
+        counts = np.bincount(which, share, len(links))
+        chance = counts / np.bincount(source_of, counts)[source_of]
+    return links, counts
