@@ -40,7 +40,7 @@ def same(ours: Callable[..., Tensor], theirs: Callable[..., Tensor], *inputs: Te
         torch.testing.assert_close(mine.float(), wanted.float(), rtol=tolerance, atol=tolerance * max(1, len(up)) ** 0.5)
 
 
-@pytest.mark.parametrize("channels", [2, 7, 16, 250, 256])
+@pytest.mark.parametrize("channels", [7, 16, 250, 256])
 @dtypes
 def test_layer_norm(channels: int, dtype: torch.dtype) -> None:
     x, weight, bias = drawn(3, 5, channels), drawn(channels, seed=1), drawn(channels, seed=2)
@@ -68,7 +68,7 @@ def test_linear(dtype: torch.dtype, rows: int, relu: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["none", "padding", "causal", "blind"])
-@pytest.mark.parametrize("sizes", [(1, 1, 4), (5, 7, 6), (16, 16, 16), (33, 18, 64)])
+@pytest.mark.parametrize("sizes", [(1, 1, 4), (5, 7, 6), (16, 16, 16), (33, 18, 64), (31, 31, 20), (29, 61, 64)])
 @dtypes
 def test_attention(dtype: torch.dtype, sizes: tuple[int, int, int], kind: str) -> None:
     queries, keys, channels = sizes

@@ -29,6 +29,7 @@ _CHUNK = 1 << 20  # sentences whose sort keys are computed at once: bounds the t
 _LONGEST = (1 << 16) - 1  # a key has 16 bits for a length; longer ones sort as this
 _STRIPS_PER_ROOT = 1.5  # strips = this × √batches: measured to balance the padding of the two sides
 _FRACTION_BITS = 20
+_EVEN = 16  # sentences; batches of like shapes are computed by code that is there already, in memory that is there already
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class BatchOrder:
     def _build(self, epoch: int) -> _Epoch:
         generator = np.random.Philox(key=np.array([self._seed, epoch], dtype=np.uint64))
         order = self._line_up(generator)
-        starts = _cut(self._widths[order], self._tokens, self._rows)
+        starts = _cut(self._widths[order], self._tokens, self._rows, _EVEN)
         turns = np.argsort(generator.random_raw(len(starts) - 1), kind="stable")
         return _Epoch(epoch, order, starts, turns)
 
@@ -149,6 +150,8 @@ def cut_by_length(rows: Indices, lengths: Lengths, costs: Lengths, count: int) -
     own = costs[order] + 1
     sums = np.cumsum(own)
     bounds = np.searchsorted(sums - own / 2, sums[-1:] * np.arange(1, count) / count)
+    if len(rows) >= 2 * _EVEN * count:  # fewer would be divided too unevenly
+        bounds = np.round(bounds / (_EVEN // 2)).astype(np.int64) * (_EVEN // 2)
     return [part for part in np.split(rows[order], bounds) if len(part)]
 
 
@@ -163,13 +166,17 @@ def by_length(lengths: Lengths, tokens: int, max_sentences: int | None = None) -
     return [order[a:b] for a, b in pairwise(starts)]
 
 
-def _cut(widths: Lengths, tokens: int, rows: int) -> Indices:
-    """Where batches start in a line of sentences, each batch as long as rows × widest ≤ tokens allows; then the end."""
+def _cut(widths: Lengths, tokens: int, rows: int, even: int = 1) -> Indices:
+    """Where batches start in a line of sentences, each batch as long as rows × widest ≤ tokens allows; then the end.
+
+    Batches of many rows have a multiple of `even`.
+    """
     counting = np.arange(1, min(rows, tokens, max(1, len(widths))) + 1)
     starts, begin = [0], 0
     while begin < len(widths):
         most = min(rows, tokens // int(widths[begin]))
         widest = np.maximum.accumulate(widths[begin : begin + most])
-        begin += int(np.searchsorted(widest * counting[: len(widest)], tokens, side="right"))
+        count = int(np.searchsorted(widest * counting[: len(widest)], tokens, side="right"))
+        begin += count - count % even if count >= 4 * even else count
         starts.append(begin)
     return np.array(starts, np.int64)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from sightline.native import library
 
-FEW_ROWS = 16  # of fewer, every way reads the weights once and that is all
+BLOCK = 512  # rows that oneDNN multiplies at a time in fp32
 MOST_PAIRS = 128 * 128  # queries x keys of one head
 SUFFIX = {torch.float32: "f32", torch.bfloat16: "bf16"}
 
@@ -149,44 +149,68 @@ class _DropAdd(torch.autograd.Function):
 def linear(
     x: Float[Tensor, "*rows K"], weight: Float[Tensor, "N K"], bias: Float[Tensor, " N"], relu: bool = False
 ) -> Float[Tensor, "*rows N"]:
-    """x Wᵀ + b, with a ReLU behind it if asked, by oneDNN whatever the precision: MKL leaves half of some processors unused."""
+    """x Wᵀ + b, with a ReLU behind it if asked."""
     out: Tensor = _Linear.apply(x, weight, bias, relu, product_dtype(x))  # type: ignore[no-untyped-call]
     return out
 
 
 def takes_linear(x: Tensor, weight: Tensor) -> bool:
     """Is `linear` the faster way for these?"""
-    if not (x.device.type == "cpu" and ready(x, weight) and weight.dtype == torch.float32):
+    if not ready(x, weight) or weight.dtype != torch.float32:
         return False
-    return product_dtype(x) == torch.bfloat16 or (x.numel() // x.size(-1) >= FEW_ROWS and onednn_is_faster())
+    rows = x.numel() // x.size(-1)
+    return x.requires_grad or (product_dtype(x) == torch.float32 and rows >= BLOCK and onednn_is_faster())
 
 
 @functools.cache
 def onednn_is_faster() -> bool:
     """Of fp32 products: MKL takes narrower vectors than the processor has where that is not from its own maker."""
-    a, b = torch.ones(256, 256), torch.ones(256, 256)
+    a, b = torch.ones(BLOCK, 256), torch.ones(256, 256)
 
-    def seconds(product: Callable[[], Tensor]) -> float:
-        return min(timeit.repeat(product, number=1, repeat=5))
+    def seconds(product: Callable[[Tensor, Tensor], Tensor]) -> float:
+        return min(timeit.repeat(lambda: product(a, b), number=1, repeat=5))
 
     with torch.no_grad():
-        return seconds(lambda: multiply(a, b)) < 0.9 * seconds(lambda: a @ b.t())
+        return seconds(_onednn) < 0.9 * seconds(lambda a, b: a @ b.t())
 
 
-def multiply(a: Float[Tensor, "M K"], b: Float[Tensor, "N K"]) -> Float[Tensor, "M N"]:
-    """a bᵀ by oneDNN."""
-    if a.dtype == torch.bfloat16:
-        return a @ b.t()
+def _onednn(a: Tensor, b: Tensor) -> Tensor:
+    """a bᵀ. A new shape is compiled anew and takes megabytes for good, so it must be one of few."""
     out: Tensor = torch.ops.mkldnn._linear_pointwise(a, b, None, "none", [], "")
     return out
+
+
+def multiply(a: Float[Tensor, "M K"], b: Float[Tensor, "N K"], out: Float[Tensor, "M N"] | None = None) -> Float[Tensor, "M N"]:
+    """a bᵀ, in fp32 by the faster library: a block of rows at a time, so that the shapes are always the same."""
+    out = a.new_empty(len(a), len(b)) if out is None else out
+    by_blocks = a.dtype == torch.float32 and len(a) >= BLOCK and ready(a) and onednn_is_faster()
+    whole = len(a) // BLOCK * BLOCK if by_blocks else 0
+    for start in range(0, whole, BLOCK):
+        out[start : start + BLOCK] = _onednn(a[start : start + BLOCK], b)
+    if whole < len(a):
+        torch.mm(a[whole:], b.t(), out=out[whole:])
+    return out
+
+
+def multiply_over_rows(a: Float[Tensor, "M N"], b: Float[Tensor, "M K"]) -> Float[Tensor, "N K"]:
+    """aᵀ b in fp32, likewise: the gradient of a weight."""
+    if a.dtype != torch.float32 or len(a) < BLOCK or not ready(a) or not onednn_is_faster():
+        return (a.t() @ b).float()
+    whole = len(a) // BLOCK * BLOCK
+    total = a[whole:].t() @ b[whole:]
+    for start in range(0, whole, BLOCK):
+        total += _onednn(a[start : start + BLOCK].t(), b[start : start + BLOCK].t())
+    return total
 
 
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, relu: bool, dtype: torch.dtype) -> Tensor:
         rows, narrow = x.to(dtype).reshape(-1, x.size(-1)), weight.to(dtype)
-        end = "relu" if relu else "none"
-        out: Tensor = torch.ops.mkldnn._linear_pointwise(rows, narrow, bias.to(dtype), end, [], "")
+        exact = dtype == torch.float32
+        out = multiply(rows, narrow).add_(bias) if exact else torch.addmm(bias.to(dtype), rows, narrow.t())
+        if relu:
+            out.relu_()
         ctx.save_for_backward(rows, narrow, out if relu else None)
         ctx.x = x.shape, x.dtype
         return out.view(*x.shape[:-1], -1)
@@ -205,7 +229,7 @@ class _Linear(torch.autograd.Function):
             _call(f"gate_columns_{suffix}", up, activated, passed, bias, *up.shape)
             up = passed
         dx = multiply(up, narrow.t()).to(dtype).view(shape) if ctx.needs_input_grad[0] else None
-        return dx, multiply(up.t(), rows.t()).float(), bias, None, None
+        return dx, multiply_over_rows(up, rows), bias, None, None
 
 
 # --- attention ---------------------------------------------------------------------------------------------------------------

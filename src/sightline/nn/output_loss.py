@@ -16,8 +16,7 @@ from torch import Tensor
 from sightline.nn import kernels
 from sightline.nn.losses import SmoothingKind, cross_entropy, uniform_share
 
-BLOCK = 1 << 20  # logits at a time: 4 MB in fp32
-WAVE = 1 << 23  # logits whose gradient goes into that of the weights at a time
+BLOCK = 1 << 23  # logits at a time: 16 MB in bf16
 
 
 def output_cross_entropy(
@@ -33,15 +32,15 @@ def output_cross_entropy(
     if torch.is_grad_enabled():
         loss: Tensor = _OutputCrossEntropy.apply(features, weight, targets, smoothing, dtype)  # type: ignore[no-untyped-call]
         return loss
-    narrow, few = weight.to(dtype), BLOCK // len(weight)
+    narrow = weight.to(dtype)
     total = torch.zeros((), device=features.device)
-    for part, wanted in zip(_parts(features, few), _parts(targets, few), strict=True):
+    for part, wanted in zip(_parts(features, weight), _parts(targets, weight), strict=True):
         total += cross_entropy(part.to(dtype) @ narrow.t(), wanted, smoothing)
     return total
 
 
-def _parts(rows: Tensor, count: int) -> tuple[Tensor, ...]:
-    return torch.split(rows, max(1, count))
+def _parts(rows: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    return torch.split(rows, max(1, BLOCK // len(weight)))
 
 
 def _lose(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -59,19 +58,17 @@ class _OutputCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, weight: Tensor, targets: Tensor, smoothing: float, dtype: torch.dtype) -> Tensor:
-        narrow, rows = weight.to(dtype), features.to(dtype)
+        size, narrow, rows = len(weight), weight.to(dtype), features.to(dtype)
         total = torch.zeros((), device=features.device)
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
         feature_gradients = []
         lose_ = kernels.lose_ if kernels.ready(rows) else _lose
-        for part, wanted in zip(_parts(rows, WAVE // len(weight)), _parts(targets, WAVE // len(weight)), strict=True):
-            slopes = part.new_empty(len(part), len(weight))
-            few = BLOCK // len(weight)
-            for some, into, words in zip(_parts(part, few), _parts(slopes, few), _parts(wanted, few), strict=True):
-                torch.mm(some, narrow.t(), out=into)
-                total += lose_(into, words, smoothing).sum()
-            feature_gradients.append(slopes @ narrow)
-            weight_gradient += slopes.t() @ part
+        room = rows.new_empty(min(len(rows), max(1, BLOCK // size)), size)  # one for all blocks: it stays in cache
+        for part, wanted in zip(_parts(rows, weight), _parts(targets, weight), strict=True):
+            slopes = kernels.multiply(part, narrow, room[: len(part)])
+            total += lose_(slopes, wanted, smoothing).sum()
+            feature_gradients.append(kernels.multiply(slopes, narrow.t()))
+            weight_gradient += kernels.multiply_over_rows(slopes, part)
         ctx.save_for_backward(torch.cat(feature_gradients).to(features.dtype), weight_gradient.to(weight.dtype))
         return total
 

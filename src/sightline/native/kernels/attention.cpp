@@ -1,6 +1,7 @@
 // Scaled dot-product attention of short sentences, forward and backward, one (sentence, head) at a time in the nearest cache.
 //
 // Nothing of size queries x keys is kept: the backward pass makes the weights again, which is cheaper than reading them.
+#include <algorithm>
 #include <vector>
 
 #include "products.hpp"
@@ -27,16 +28,18 @@ struct Room {
     std::vector<float> q, k, v, turned, weights, seen, up, slopes, result;
     explicit Room(const Shape& s, bool backward)
         : queries(padded(s.queries)), keys(padded(s.keys)), channels(padded(s.channels)) {
-        q.resize(queries * channels);
-        k.resize(keys * channels);
-        v.resize(keys * channels);
-        turned.resize(keys * channels);
-        weights.resize(queries * keys);
-        seen.assign(keys, 1.0f);
-        result.resize((queries > keys ? queries : keys) * channels);
+        const int64_t high = queries + SLACK, deep = keys + SLACK;
+        q.resize(high * channels);
+        k.resize(deep * channels);
+        v.resize(deep * channels);
+        turned.resize(deep * channels);
+        weights.resize(high * keys);
+        seen.resize(keys);
+        std::fill_n(seen.begin(), s.keys, 1.0f);
+        result.resize((high > deep ? high : deep) * channels);
         if (backward) {
-            up.resize(queries * channels);
-            slopes.resize(queries * keys);
+            up.resize(high * channels);
+            slopes.resize(high * keys);
         }
     }
 };
@@ -67,24 +70,24 @@ void put(const float* room, int64_t row, int64_t rows, int64_t channels, T* to, 
     }
 }
 
-// Scores become weights; a query that may look nowhere gets zeros. `seen` is 1 where it may look.
-void soften(float* line, const float* seen, int64_t keys, int64_t wide_keys, float scale) {
-    constexpr float NEVER = -3.4e38f;
-    float most = NEVER, total = 0;
-#pragma omp simd reduction(max : most)
-    for (int64_t i = 0; i < keys; ++i) {
-        line[i] = seen[i] > 0 ? line[i] * scale : NEVER;
-        most = line[i] > most ? line[i] : most;
+// Scores become weights; a query that may look nowhere gets zeros. `seen` is 1 where it may look, and 0 in the padding.
+void soften(float* line, const float* seen, int64_t wide_keys, float scale) {
+    const wide never = all(-3.4e38f);
+    wide most = never, total = {};
+    for (int64_t i = 0; i < wide_keys; i += WIDE) {
+        const wide score = load(seen + i) > 0.0f ? load(line + i) * scale : never;
+        store(line + i, score);
+        most = score > most ? score : most;
     }
-#pragma omp simd reduction(+ : total)
-    for (int64_t i = 0; i < keys; ++i) {
-        line[i] = exponential(line[i] - most) * seen[i];
-        total += line[i];
+    const float top = largest(most);
+    for (int64_t i = 0; i < wide_keys; i += WIDE) {
+        const wide weight = exponential(load(line + i) - top) * load(seen + i);
+        store(line + i, weight);
+        total += weight;
     }
-    const float share = total > 0 ? 1.0f / total : total;  // a NaN stays one
-#pragma omp simd
-    for (int64_t i = 0; i < keys; ++i) line[i] *= share;
-    for (int64_t i = keys; i < wide_keys; ++i) line[i] = 0.0f;
+    const float whole = sum(total);
+    const float share = whole > 0 ? 1.0f / whole : whole;  // a NaN stays one
+    for (int64_t i = 0; i < wide_keys; i += WIDE) store(line + i, load(line + i) * share);
 }
 
 void soften_all(Room& room, const Shape& s, const uint8_t* mask) {
@@ -93,7 +96,7 @@ void soften_all(Room& room, const Shape& s, const uint8_t* mask) {
 #pragma omp simd
             for (int64_t i = 0; i < s.keys; ++i) room.seen[i] = float(mask[t * s.mask_query + i]);
         }
-        soften(room.weights.data() + t * room.keys, room.seen.data(), s.keys, room.keys, s.scale);
+        soften(room.weights.data() + t * room.keys, room.seen.data(), room.keys, s.scale);
     }
 }
 

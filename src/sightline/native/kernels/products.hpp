@@ -7,6 +7,8 @@
 
 namespace sightline {
 
+constexpr int64_t SLACK = 4;
+
 inline int64_t padded(int64_t n) { return (n + WIDE - 1) / WIDE * WIDE; }
 
 // ROWS x (COLUMNS * WIDE) of c = a b; element (i, k) of a lies at a[i * across + k * down].
@@ -37,11 +39,11 @@ inline void strip(int64_t rows, int64_t inner, const float* a, int64_t across, i
     constexpr int ROWS = COLUMNS == 4 ? 6 : COLUMNS == 2 ? 8 : 12;
     int64_t i = 0;
     for (; i + ROWS <= rows; i += ROWS) block<ROWS, COLUMNS>(inner, a + i * across, across, down, b, b_row, c + i * c_row, c_row);
-    for (; i + 4 <= rows; i += 4) block<4, COLUMNS>(inner, a + i * across, across, down, b, b_row, c + i * c_row, c_row);
-    for (; i < rows; ++i) block<1, COLUMNS>(inner, a + i * across, across, down, b, b_row, c + i * c_row, c_row);
+    for (; i < rows; i += SLACK) block<SLACK, COLUMNS>(inner, a + i * across, across, down, b, b_row, c + i * c_row, c_row);
 }
 
-// c (rows x columns, a multiple of WIDE) = a (rows x inner, by strides) b (inner x columns)
+// c (rows x columns, a multiple of WIDE) = a (rows x inner, by strides) b (inner x columns). Up to SLACK further rows of a are
+// read, and of c written.
 inline void multiply(int64_t rows, int64_t columns, int64_t inner, const float* a, int64_t across, int64_t down, const float* b,
                      int64_t b_row, float* c, int64_t c_row) {
     int64_t j = 0;
