@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from bench.growth.curves import Curve
 
 WIDTH, HEIGHT = 150, 104  # of a panel's frame
-LEFT, TOP, GAP, BELOW = 96, 54, 46, 56
+LEFT, TOP, GAP, BELOW = 132, 66, 46, 56
+LEAST = 760  # units, so that the legend has room
+ROOM = 24  # between two numbers below a panel
 GREY, FRAME = "#808890", "#808890"
 COLOURS = {"": "#2f80ed", "beam1": "#2f80ed", "beam5": "#e07b39", "prepare": "#2f9e6e", "order": "#9b6dd6"}
 NAMES = {
@@ -27,8 +29,8 @@ COLUMNS = tuple(NAMES)
 ROWS = (
     (("train",), "rate", ("training", "tokens/s")),
     (("train",), "memory", ("training", "memory, MB")),
-    (("decode", "prepare", "order"), "rate", ("decoding", "tokens/s")),
-    (("decode", "prepare", "order"), "memory", ("decoding", "memory, MB")),
+    (("decode", "prepare", "order"), "rate", ("decoding", "tokens/s,", "data: pairs/s")),
+    (("decode", "prepare", "order"), "memory", ("decoding, data", "memory, MB")),
 )
 
 
@@ -69,6 +71,7 @@ def picture(curves: Sequence[Curve]) -> str:
     """All panels."""
     columns = [name for name in COLUMNS if any(curve.axis == name for curve in curves)]
     width, height = LEFT + len(columns) * (WIDTH + GAP), TOP + len(ROWS) * (HEIGHT + BELOW)
+    width = max(width, LEAST)
     body = [*_legend()]
     for down, (kinds, figure, words) in enumerate(ROWS):
         y = TOP + down * (HEIGHT + BELOW)
@@ -85,19 +88,20 @@ def picture(curves: Sequence[Curve]) -> str:
 
 
 def _legend() -> Iterator[str]:
+    """In two lines: the curves, then the dashes."""
     entries = (
-        ("measured, greedy", COLOURS["beam1"], False),
-        ("measured, beam 5", COLOURS["beam5"], False),
-        ("preparing, pairs/s", COLOURS["prepare"], False),
-        ("an epoch's order, sentences/s", COLOURS["order"], False),
-        ("demanded by the mathematics, through the first point", GREY, True),
+        ("training, or greedy search", COLOURS[""]),
+        ("beam 5", COLOURS["beam5"]),
+        ("preparing, pairs/s", COLOURS["prepare"]),
+        ("an epoch's order, sentences/s", COLOURS["order"]),
     )
-    x = LEFT
-    for words, colour, dashed in entries:
-        dash = ' stroke-dasharray="4 3"' if dashed else ""
-        yield f'<line x1="{x}" y1="20" x2="{x + 22}" y2="20" stroke="{colour}" stroke-width="2"{dash}/>'
+    x = 20.0
+    for words, colour in entries:
+        yield f'<line x1="{x:.0f}" y1="20" x2="{x + 22:.0f}" y2="20" stroke="{colour}" stroke-width="2"/>'
         yield _text(x + 28, 24, words, "start", 12)
-        x += 52 + round(6.3 * len(words))
+        x += 56 + 6.8 * len(words)
+    yield f'<line x1="20" y1="40" x2="42" y2="40" stroke="{GREY}" stroke-width="1.4" stroke-dasharray="4 3"/>'
+    yield _text(48, 44, "what the mathematics demands, drawn through the first point", "start", 12)
 
 
 def _panel(x: float, y: float, axis: str, curves: Sequence[Curve]) -> Iterator[str]:
@@ -105,9 +109,9 @@ def _panel(x: float, y: float, axis: str, curves: Sequence[Curve]) -> Iterator[s
     values = [value / unit for curve in curves for value in (*curve.measured, *curve.demanded)]
     right, up = Scale([place for curve in curves for place in curve.at], WIDTH), Scale(values, HEIGHT)
     yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{FRAME}" stroke-opacity="0.55"/>'
-    for tick in right.ticks(5):
-        yield _rule(x + right(tick), y, x + right(tick), y + HEIGHT)
-        yield _text(x + right(tick), y + HEIGHT + 13, short(tick), "middle", 10)
+    for place in _spaced(sorted({place for curve in curves for place in curve.at}), right):
+        yield _rule(x + right(place), y, x + right(place), y + HEIGHT)
+        yield _text(x + right(place), y + HEIGHT + 13, short(place), "middle", 10)
     for tick in up.ticks(6):
         yield _rule(x, y + HEIGHT - up(tick), x + WIDTH, y + HEIGHT - up(tick))
         yield _text(x - 4, y + HEIGHT - up(tick) + 3.5, short(tick), "end", 10)
@@ -121,6 +125,15 @@ def _panel(x: float, y: float, axis: str, curves: Sequence[Curve]) -> Iterator[s
         yield f'<polyline points="{_path(wanted)}" fill="none" stroke="{GREY}" stroke-width="1.4" stroke-dasharray="4 3"/>'
         yield f'<polyline points="{_path(taken)}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
         yield from (f'<circle cx="{across:.1f}" cy="{down:.1f}" r="2.4" fill="{colour}"/>' for across, down in taken)
+
+
+def _spaced(places: Sequence[int], right: Scale) -> list[int]:
+    """Those whose numbers do not run into each other, the largest first."""
+    found: list[int] = []
+    for place in reversed(places):
+        if not found or right(found[-1]) - right(place) >= ROOM:
+            found.append(place)
+    return found
 
 
 def _title(axis: str, curves: Sequence[Curve]) -> str:

@@ -97,7 +97,7 @@ def _several(batches: tuple[int, ...]) -> Iterator[Point]:
 
 def _grown(point: Point, name: str, size: int) -> Point:
     """The corpus always has enough for some unlike updates; in decoding, long sentences come in fewer."""
-    grown = replace(point, **{name: size})
+    grown = replace(point, **{name: size})  # type: ignore[arg-type]
     if grown.kind == "train" and name != "pairs":
         return replace(grown, pairs=4 * grown.batch // grown.length)
     if grown.kind == "decode" and name == "length":

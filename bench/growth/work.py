@@ -22,7 +22,8 @@ from sightline.data.encoded_writer import CorpusWriter
 from sightline.study.start import peak_memory
 
 SECONDS = 1.5  # to be timed, at least
-UPDATES = 3  # at least
+UPDATES = 3  # at least, unless they take longer than LONG
+LONG = 4.0  # seconds
 CHUNK = 1 << 18  # sentences that are drawn at a time
 FIRST = 4  # id of the first piece that is not a mark
 MEAN_LENGTH = 15.0  # of the sentences that are only put in order
@@ -45,11 +46,13 @@ def corpus(point: Point, folder: Path) -> EncodedCorpus:
 def timed(work: Callable[[int], int]) -> float:
     """Units a second: the median of some repetitions, after one that warms up. `work` is given its number."""
     work(0)
-    rates, begin = list[float](), time.perf_counter()
-    while len(rates) < UPDATES or time.perf_counter() - begin < SECONDS:
-        start = time.perf_counter()
+    rates, spent = list[float](), 0.0
+    while spent < SECONDS or (len(rates) < UPDATES and spent < LONG):
+        begin = time.perf_counter()
         done = work(len(rates) + 1)
-        rates.append(done / (time.perf_counter() - start))
+        lap = time.perf_counter() - begin
+        rates.append(done / lap)
+        spent += lap
     return statistics.median(rates)
 
 
@@ -137,7 +140,7 @@ def decode(point: Point) -> dict[str, Any]:
 
 
 def _searched(search: Callable[[int], int]) -> float:
-    """Tokens a second of the best repetition, until enough time has gone; the first one is as good as any when it is long."""
+    """Tokens a second of the best repetition. There is nothing to warm up where one takes long."""
     rates, spent = list[float](), 0.0
     while spent < SECONDS:
         begin = time.perf_counter()
