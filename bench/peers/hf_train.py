@@ -65,13 +65,11 @@ class SameBatches:
 
 
 class Trainer(Seq2SeqTrainer):
-    """With batches by tokens, where the job asks for them, and a count of the tokens of each batch."""
+    """With batches by tokens, which waste less on padding than its own by sentences, and a count of their tokens."""
 
     batches = ""
 
     def get_train_dataloader(self) -> DataLoader:
-        if not self.batches:
-            return super().get_train_dataloader()
         return DataLoader(self.train_dataset, batch_sampler=SameBatches(self.batches), collate_fn=self.data_collator)
 
     def training_step(self, model, inputs, *rest):
@@ -142,8 +140,6 @@ def main() -> None:
     arguments = Seq2SeqTrainingArguments(
         output_dir=job["folder"],
         max_steps=job["updates"],
-        per_device_train_batch_size=job["sentences"] // WORLD,
-        train_sampling_strategy="group_by_length",
         bf16=job["precision"] == "bf16",
         use_cpu=True,
         ddp_backend="gloo" if WORLD > 1 else None,

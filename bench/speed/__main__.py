@@ -12,6 +12,7 @@ What one part measures takes the place of what it had measured before, in bench/
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> int:
     chosen = options(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended too
     real_data()
     place = SCRATCH / "quick.json" if chosen.quick else results.RESULTS
     missing = set_up()

@@ -20,7 +20,6 @@ from sightline.train.config import OptimiserConfig, RunConfig, TrainConfig
 OURS = "sightline"
 PEERS = {"transformers": "hf_train.py", "opennmt": "opennmt_train.py", "eole": "eole_train.py", "joeynmt": "joey_train.py"}
 MAX_LENGTH = 256
-SENTENCES = 259  # of Multi30k are as many tokens as a batch has, for who counts sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,6 @@ class Setup:
     malloc: str = "stock"  # or "tuned"
     processes: int = 1
     wait: str = ""  # OMP_WAIT_POLICY
-    batches: str = "tokens"  # by tokens; or "sentences": a fixed number of sentences of about the same length
     workers: int = 0  # processes that load data, of those that have such
 
     @property
@@ -46,7 +44,7 @@ class Setup:
         """One line that says it all."""
         parts = [self.precision, self.malloc if self.system != OURS else "", self.wait]
         parts += [self.attention] if self.system in ("transformers", "eole") else []
-        parts += ["batches by sentences"] if self.batches != "tokens" else []
+        parts += [f"{self.workers} loading"] if self.workers else []
         parts += [f"{self.processes} processes"] if self.processes > 1 else []
         return ", ".join([self.system, *(part for part in parts if part)])
 
@@ -134,8 +132,7 @@ def _job(setup: Setup, recipe: Recipe, shared: Shared, folder: Path) -> dict[str
     config = recipe.config()
     return {
         **asdict(setup),
-        "batch_file": str(folder / "batches.npz") if setup.batches == "tokens" else "",
-        "sentences": SENTENCES,
+        "batch_file": str(folder / "batches.npz"),
         "tokens": TOKENS,
         "updates": recipe.updates,
         "keep_every": recipe.keep_every,

@@ -34,7 +34,6 @@ def training_setups(system: str) -> list[Setup]:
                 Setup(system, "bf16", "eager", "tuned"),
                 Setup(system, "bf16", "eager", "tuned", wait="ACTIVE"),
                 Setup(system, "bf16", "eager", "tuned", processes=2),
-                Setup(system, "bf16", "eager", "tuned", batches="sentences"),
             ]
         case "eole":
             return [
