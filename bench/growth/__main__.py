@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,16 +36,16 @@ AXES = tuple(dict.fromkeys([*(name for grows in STEPS.values() for name in grows
 
 def measure(point: Point) -> dict[str, Any]:
     """One point, or why there is none."""
-    out = SCRATCH / "growth.point.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.unlink(missing_ok=True)
-    command = distributed(python_of("sightline"), point.processes, ["-m", "bench.growth.work", json.dumps(point.key), str(out)])
+    SCRATCH.mkdir(parents=True, exist_ok=True)
     variables = {**threads(1), "OMP_NUM_THREADS": str(point.threads // point.processes)}
-    try:
-        run(command, variables, LONG_LIMIT if point.kind == "prepare" else LIMIT)
-        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-    except (Failed, OSError) as error:
-        return {"point": point.key, "trouble": " ".join(str(error).split())[-300:]}
+    limit = LONG_LIMIT if point.kind == "prepare" else LIMIT
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        words = ["-m", "bench.growth.work", json.dumps(point.key), folder]
+        try:
+            run(distributed(python_of("sightline"), point.processes, words), variables, limit)
+            found: dict[str, Any] = json.loads((Path(folder) / "told.json").read_text(encoding="utf-8"))
+        except (Failed, OSError) as error:
+            return {"point": point.key, "trouble": " ".join(str(error).split())[-300:]}
     return found
 
 

@@ -10,6 +10,7 @@ from bench.growth import demand
 from bench.growth.points import SEVERAL, Point
 
 NOISE = 1.25  # a step that costs less than this many times what is demanded is as demanded
+BENT = 1.5  # times more memory in the last step than in one before it: not a line any more
 ENOUGH = 64e6  # bytes: what grows by less says nothing
 BEAMS = {"beam1": 1, "beam5": 5}
 
@@ -29,10 +30,11 @@ class Curve:
 
     @property
     def grows_worse(self) -> bool:
-        """Beyond what a noisy machine explains."""
-        if self.figure == "memory" and max(self.measured) - self.measured[0] < ENOUGH:
-            return False
-        return self.worse > NOISE
+        """Beyond what a noisy machine explains; memory on a line that is only steeper does not."""
+        if self.figure == "rate":
+            return self.worse > NOISE
+        grown, flat = self.measured[-1] - self.measured[0], self.demanded[-1] <= self.demanded[0]
+        return grown > ENOUGH and demand.bends(list(self.demanded), list(self.measured)) > (NOISE if flat else BENT)
 
     @classmethod
     def of(cls, name: str, part: Mapping[str, Any]) -> list[Curve]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from bench.growth.points import Point
 from sightline.study.flops import work_of
@@ -66,3 +67,15 @@ def growth(demanded: list[float], measured: list[float]) -> float:
     """Bytes that were added from the first point to the last, for each byte that had to be; without any, times the first."""
     wanted, taken = demanded[-1] - demanded[0], measured[-1] - measured[0]
     return taken / wanted if wanted > 0 else measured[-1] / measured[0]
+
+
+def bends(demanded: list[float], measured: list[float]) -> float:
+    """How many times more bytes the last step adds for each that had to be than the cheapest step before it: 1 on a line.
+
+    Where none had to be added, times the first.
+    """
+    if demanded[-1] <= demanded[0]:
+        return measured[-1] / measured[0]
+    steps = [growth(list(wanted), list(taken)) for wanted, taken in zip(pairwise(demanded), pairwise(measured), strict=True)]
+    before = [step for step in steps[:-1] if step > 0]
+    return steps[-1] / min(before) if before else 1.0

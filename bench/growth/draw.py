@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from bench.growth.curves import Curve
 
 WIDTH, HEIGHT = 150, 104  # of a panel's frame
-LEFT, TOP, GAP, BELOW = 132, 66, 46, 56
+LEFT, TOP, GAP, BELOW = 144, 66, 46, 56
 LEAST = 760  # units, so that the legend has room
 ROOM = 24  # between two numbers below a panel
 GREY, FRAME = "#808890", "#808890"
@@ -59,12 +59,12 @@ class Scale:
         return found[:: max(1, math.ceil(len(found) / most))]
 
 
-def short(value: float) -> str:
+def short(value: float, digits: int = 3) -> str:
     """A number in few letters."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
+            return f"{value / size:.{digits}g}{letter}"
+    return f"{value:.3g}"  # 512 stays
 
 
 def picture(curves: Sequence[Curve]) -> str:
@@ -111,7 +111,7 @@ def _panel(x: float, y: float, axis: str, curves: Sequence[Curve]) -> Iterator[s
     yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{FRAME}" stroke-opacity="0.55"/>'
     for place in _spaced(sorted({place for curve in curves for place in curve.at}), right):
         yield _rule(x + right(place), y, x + right(place), y + HEIGHT)
-        yield _text(x + right(place), y + HEIGHT + 13, short(place), "middle", 10)
+        yield _text(x + right(place), y + HEIGHT + 13, short(place, 2), "middle", 10)
     for tick in up.ticks(6):
         yield _rule(x, y + HEIGHT - up(tick), x + WIDTH, y + HEIGHT - up(tick))
         yield _text(x - 4, y + HEIGHT - up(tick) + 3.5, short(tick), "end", 10)

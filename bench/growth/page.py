@@ -51,7 +51,7 @@ def growth_table(curves: Sequence[Curve]) -> str:
         rows.append(
             [
                 f"{WORK[curve.kind]}{SERIES[curve.series]}",
-                f"{NAMES[curve.axis]}: {' · '.join(short(place) for place in curve.at)}",
+                f"{NAMES[curve.axis]}: {' · '.join(short(place, 2) for place in curve.at)}",
                 " · ".join(short(float(f"{rate:.3g}")) for rate in curve.measured),
                 _verdict(curve),
                 " · ".join(f"{size / 1e6:.0f}" for size in memory.measured),

@@ -1,11 +1,13 @@
-"""One point, in a process of its own, so that its memory is its own: `python -m bench.growth.work POINT OUT`."""
+"""One point, in a process of its own, so that its memory is its own: `python -m bench.growth.work POINT FOLDER`.
+
+The folder is there and empty, and who started this removes it. What was found is in its told.json.
+"""
 
 from __future__ import annotations
 
 import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bench.growth.points import Point
-from bench.speed.data import SCRATCH, SEED
+from bench.speed.data import SEED
 from sightline.data.batches import BatchOrder
 from sightline.data.encoded import EncodedCorpus, Rows, Side, id_dtype
 from sightline.data.encoded_writer import CorpusWriter
@@ -56,7 +58,7 @@ def timed(work: Callable[[int], int]) -> float:
     return statistics.median(rates)
 
 
-def train(point: Point) -> dict[str, Any]:
+def train(point: Point, folder: Path) -> dict[str, Any]:
     """Target tokens a second of forward pass, backward pass and step."""
     import torch
 
@@ -73,9 +75,8 @@ def train(point: Point) -> dict[str, Any]:
     config = Recipe(1).config()
     model = build(point.config, point.vocabulary, point.vocabulary, SEED)
     optimiser = make_optimiser(model, config.optimiser)
-    SCRATCH.mkdir(parents=True, exist_ok=True)
-    with joined() as ranks, tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
-        pairs = corpus(point, Path(folder) / "corpus")
+    with joined() as ranks:
+        pairs = corpus(point, folder / f"corpus{ranks.rank}")
         order = BatchOrder(pairs.source_lengths, pairs.target_lengths, point.batch, SEED)
         task = TranslationTask(pairs, order, config.train.smoothing)
         gradient = Gradient(model, task, SEED, 1, ranks)
@@ -107,7 +108,7 @@ def _timed_alike(update: Callable[[int], int]) -> float:
     return statistics.median(rates)
 
 
-def decode(point: Point) -> dict[str, Any]:
+def decode(point: Point, folder: Path) -> dict[str, Any]:
     """Target tokens a second of greedy search, then of beam 5, with the native engine."""
     import torch
 
@@ -151,7 +152,7 @@ def _searched(search: Callable[[int], int]) -> float:
     return max(rates)
 
 
-def put_in_order(point: Point) -> dict[str, Any]:
+def put_in_order(point: Point, folder: Path) -> dict[str, Any]:
     """Sentences a second of making an epoch's batches, from lengths like those of real text."""
     generator = np.random.default_rng(SEED)
     lengths = [np.maximum(1, generator.poisson(MEAN_LENGTH, point.pairs)).astype(np.int32) for _ in range(2)]
@@ -163,22 +164,20 @@ def put_in_order(point: Point) -> dict[str, Any]:
     return {"rate": epochs * point.pairs / (time.perf_counter() - begin), "memory": float(peak_memory())}
 
 
-def prepared(point: Point) -> dict[str, Any]:
+def prepared(point: Point, folder: Path) -> dict[str, Any]:
     """Generated pairs a second, with the memory of all processes together."""
     from bench.prepare import run
 
-    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
-        ends, _, memory = run(Path(folder) / "prepared", point.pairs)
+    ends, _, memory = run(folder / "prepared", point.pairs)
     return {"rate": point.pairs / ends["done"], "memory": float(memory.pss)}
 
 
 def main(words: list[str]) -> None:
-    point, out = Point(**json.loads(words[0])), Path(words[1])
-    SCRATCH.mkdir(parents=True, exist_ok=True)
+    point, folder = Point(**json.loads(words[0])), Path(words[1])
     works = {"train": train, "decode": decode, "order": put_in_order, "prepare": prepared}
-    found = works[point.kind](point)
+    found = works[point.kind](point, folder)
     if found.pop("leads", True):
-        out.write_text(json.dumps({"point": asdict(point), **found}), encoding="utf-8")
+        (folder / "told.json").write_text(json.dumps({"point": asdict(point), **found}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -96,6 +96,19 @@ def test_growth_is_bytes_for_each_byte_demanded() -> None:
     assert demand.growth([100, 100], [1000, 1600]) == 1.6
 
 
+def test_memory_on_a_steeper_line_is_no_worse_but_a_bend_is() -> None:
+    def grown(*sizes: float) -> Curve:
+        batches = (1024, 2048, 4096)
+        rows = [{"point": replace(TRAIN, batch=n).key, "rate": 1, "memory": m} for n, m in zip(batches, sizes, strict=True)]
+        return curve("train batch", part(rows), "memory")
+
+    needed = [demand.memory(replace(TRAIN, batch=n)) for n in (1024, 2048, 4096)]
+    line = grown(*(4 * size for size in needed))
+    assert line.worse == pytest.approx(4)
+    assert not line.grows_worse
+    assert grown(4 * needed[0], 4 * needed[1], 12 * needed[2]).grows_worse
+
+
 def test_a_point_that_failed_is_left_out_and_told_of() -> None:
     told = trained({16: 1000, 64: 900, 256: 800})
     told["points"][1] = {"point": told["points"][1]["point"], "trouble": "did not end"}
