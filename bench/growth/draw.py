@@ -63,7 +63,7 @@ def short(value: float, digits: int = 3) -> str:
     """A number in few letters."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
-            return f"{value / size:.{digits}g}{letter}"
+            return f"{float(f'{value / size:.{digits}g}'):g}{letter}"
     return f"{value:.3g}"  # 512 stays
 
 

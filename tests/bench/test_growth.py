@@ -134,6 +134,7 @@ def test_a_scale_is_logarithmic_and_its_ticks_lie_in_it() -> None:
 
 def test_numbers_are_short() -> None:
     assert [short(n) for n in (8, 8000, 16384, 1e7)] == ["8", "8k", "16.4k", "10M"]
+    assert [short(n, 2) for n in (512, 1024, 1e5, 1e6)] == ["512", "1k", "100k", "1M"]
 
 
 def test_the_picture_has_every_point_inside_it() -> None:
