@@ -34,7 +34,7 @@ check: $(READY) ## style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY) ## the timings, all of them; one alone: .venv/bin/python -m bench NAME
+bench: $(READY) ## the timings, all of them, more than an hour; one alone: .venv/bin/python -m bench NAME
 	$(BIN)/python -m bench
 
 clean: ## remove what the tools left behind; .venv and demo stay

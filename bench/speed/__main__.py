@@ -33,7 +33,7 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(ALL)}; none: {', '.join(PARTS)}")
     parser.add_argument("--model", type=Path, help="model folder that is decoded; unset: one is trained first, some minutes")
     parser.add_argument("--rounds", type=int, default=3, help="how often each program has its turn")
-    parser.add_argument("--updates", type=int, default=0, help="of curve and quality; unset: 150 and 1000")
+    parser.add_argument("--updates", type=int, default=0, help="of curve and quality; unset: 150 and 900")
     parser.add_argument("--every", type=int, default=100, help="updates between two measurements of quality")
     parser.add_argument("--bleu", type=float, default=30.0, help="the quality to be reached, dev BLEU of greedy search")
     parser.add_argument("--seeds", type=int, default=3, help="of the loss curve")
@@ -78,7 +78,7 @@ def _part(name: str, chosen: argparse.Namespace, shared: Shared, missing: dict[s
         "curve": lambda: curve.measure_curve(shared, 6 if quick else chosen.updates or 150, 1 if quick else chosen.seeds),
         "quality": lambda: curve.measure_quality(
             shared,
-            6 if quick else chosen.updates or 1000,
+            6 if quick else chosen.updates or 900,
             3 if quick else chosen.every,
             chosen.bleu,
             20 if quick else 500,

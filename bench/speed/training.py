@@ -16,9 +16,9 @@ from bench.speed.results import Spread, plain, ratio
 from bench.speed.setups import OURS, PEERS, Recipe, Setup, Trained, train
 from sightline.train.precision import resolve
 
-WARM = 8  # updates before the clock counts
-UPDATES = {OURS: 60, "joeynmt": 10}  # after them
-USUAL_UPDATES = 16
+WARM = 7  # updates before the clock counts
+UPDATES = {OURS: 40, "joeynmt": 6}  # after them
+USUAL_UPDATES = 12
 LIMIT = 240.0  # seconds for one run
 HELP = {
     OURS: ["-m", "sightline", "train", "--help"],
@@ -61,7 +61,7 @@ def take_turns(setups: Sequence[Setup], rounds: int, shared: Shared, share: floa
 
     `share`: of the updates that a full measurement has.
     """
-    rows, warm = [Row(setup) for setup in setups], WARM if share > 0.2 else 1
+    rows, warm = [Row(setup) for setup in setups], max(1, round(share * WARM))
     for number in range(rounds):
         for row in rows:
             if row.trouble:
