@@ -50,6 +50,7 @@ def test_output_layer_and_loss_in_one(
     """Value and both gradients, whatever the size of a block; the loss may be part of a larger sum."""
     assert kind in ("uniform", "others")
     monkeypatch.setattr(output_loss, "BLOCK", block)
+    monkeypatch.setattr(output_loss, "FEWEST", 1)
     features, weight, targets = parts
     share = smoothing * VOCABULARY / (VOCABULARY - 1) if kind == "others" else smoothing
     apart = F.cross_entropy(features @ weight.t(), targets, reduction="sum", label_smoothing=share) * 0.3

@@ -26,7 +26,7 @@ class Found:
     memory: float | None = 16.0
     disk: float = 100.0
     bf16: float = 4.0  # products, times as fast as fp32
-    compiler: str | None = "c++"
+    kernels: str = ""  # why there are none
     installed: bool = True
 
 
@@ -37,7 +37,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
     monkeypatch.setattr(machine, "product_rate", lambda kind: 1e9 * (here.bf16 if kind is torch.bfloat16 else 1))
     monkeypatch.setattr(machine, "_memory", lambda: here.memory)
     monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: Usage(0, 0, here.disk * GIB))
-    monkeypatch.setattr(machine.shutil, "which", lambda name: here.compiler)
+    monkeypatch.setattr(machine, "why_not", lambda name: here.kernels)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: "" if here.installed else None)
     monkeypatch.setattr(torch, "get_num_threads", lambda: here.threads)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: here.cards)
@@ -58,9 +58,7 @@ def test_a_machine_that_lacks_nothing_gets_no_advice(found: Found) -> None:
         ({"memory": 1.0}, "little memory is free"),
         ({"disk": 1.0}, "little disk is free"),
         ({"cores": 2, "cards": 1}, "only one thread is used"),
-        ({"cores": 2, "threads": 2}, "torchrun --nproc-per-node=2 -m sightline train …"),
-        ({"cores": 64, "threads": 64}, "torchrun --nproc-per-node=4 -m sightline train …"),
-        ({"compiler": None}, "no C++ compiler: nothing needs one yet"),
+        ({"kernels": "no C++ compiler; install one"}, "without kernels in C++: no C++ compiler; install one"),
     ],
 )
 def test_each_lack_gets_its_own_advice(found: Found, change: dict[str, float], advice: str) -> None:

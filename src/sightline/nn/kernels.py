@@ -19,7 +19,7 @@ from torch import Tensor
 from sightline.native import library
 
 BLOCK = 512  # rows that oneDNN multiplies at a time in fp32
-MOST_PAIRS = 128 * 128  # queries x keys of one head
+MOST_PAIRS = 512 * 512  # queries x keys of one head: what a thread works in stays in its cache
 SUFFIX = {torch.float32: "f32", torch.bfloat16: "bf16"}
 
 

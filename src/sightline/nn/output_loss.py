@@ -16,7 +16,8 @@ from torch import Tensor
 from sightline.nn import kernels
 from sightline.nn.losses import SmoothingKind, cross_entropy, uniform_share
 
-BLOCK = 1 << 23  # logits at a time: 16 MB in bf16
+BLOCK = 1 << 23  # logits at a time: 16 MB in bf16 …
+FEWEST = 512  # … but at least so many rows: each block adds a gradient as large as the weights
 
 
 def output_cross_entropy(
@@ -40,7 +41,12 @@ def output_cross_entropy(
 
 
 def _parts(rows: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
-    return torch.split(rows, max(1, BLOCK // len(weight)))
+    return torch.split(rows, _most(weight))
+
+
+def _most(weight: Tensor) -> int:
+    """Rows of a block."""
+    return max(FEWEST, BLOCK // len(weight))
 
 
 def _lose(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -63,7 +69,7 @@ class _OutputCrossEntropy(torch.autograd.Function):
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
         feature_gradients = []
         lose_ = kernels.lose_ if kernels.ready(rows) else _lose
-        room = rows.new_empty(min(len(rows), max(1, BLOCK // size)), size)  # one for all blocks: it stays in cache
+        room = rows.new_empty(min(len(rows), _most(weight)), size)  # one for all blocks: it stays in cache
         for part, wanted in zip(_parts(rows, weight), _parts(targets, weight), strict=True):
             slopes = kernels.multiply(part, narrow, room[: len(part)])
             total += lose_(slopes, wanted, smoothing).sum()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
 import shutil
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from typing import Any
 import torch
 
 from sightline.data.workers import cores
+from sightline.native import compiler, why_not
 from sightline.train.precision import SPEEDUP_WORTH_IT, product_rate
 
 LITTLE_MEMORY, LITTLE_DISK = 4, 2  # GiB
-MOST_PROCESSES = 4  # they share out a batch, and that of a tiny model is not worth cutting finer
 EXTRAS = {
     "tensorboard": "curves of a run in TensorBoard (train.tensorboard=true)",
     "sacremoses": "evaluate --moses",
@@ -40,7 +39,10 @@ class Diagnosis:
 
 
 def diagnose(folder: Path) -> Diagnosis:
-    """Look at this machine, for a second or two; `folder` is where runs would be kept."""
+    """Look at this machine, for a second or two, the first time for as long as the kernels take to compile.
+
+    `folder` is where runs would be kept.
+    """
     memory, disk = _memory(), shutil.disk_usage(_existing(folder)).free / 2**30
     fp32, bf16 = product_rate(torch.float32), product_rate(torch.bfloat16)
     cards = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
@@ -57,12 +59,13 @@ def diagnose(folder: Path) -> Diagnosis:
         "products, fp32": f"{fp32 / 1e9:,.0f} GFLOP/s",
         "products, bf16": f"{bf16 / 1e9:,.0f} GFLOP/s",
         "CUDA": ", ".join(cards) or "no card",
-        "C++ compiler": _compiler() or "none",
+        "C++ compiler": compiler() or "none",
+        "C++ kernels": "none" if why_not("kernels") else "ready",
     }
-    return Diagnosis(facts, tuple(_advice(memory, disk, bf16 / fp32, bool(cards))))
+    return Diagnosis(facts, tuple(_advice(memory, disk, bf16 / fp32, bool(cards), why_not("kernels"))))
 
 
-def _advice(memory: float | None, disk: float, gain: float, card: bool) -> list[str]:
+def _advice(memory: float | None, disk: float, gain: float, card: bool, kernels: str) -> list[str]:
     found = []
     if gain < SPEEDUP_WORTH_IT and not card:
         found.append(f"bf16 products are only {gain:.1f} times as fast as fp32 here, so training takes fp32 and is slow")
@@ -72,15 +75,9 @@ def _advice(memory: float | None, disk: float, gain: float, card: bool) -> list[
         found.append("little disk is free: checkpoints of a run need about six times its model")
     if cores() > 1 and torch.get_num_threads() == 1:
         found.append("only one thread is used; OMP_NUM_THREADS says so")
-    if cores() > 1 and not card:
-        processes = min(cores(), MOST_PROCESSES)
-        found.append(
-            "a tiny model trains faster with several processes than with several threads (by a third, measured on two cores): "
-            f"torchrun --nproc-per-node={processes} -m sightline train …"
-        )
     found += [f"{name} is not installed: {use}" for name, use in EXTRAS.items() if importlib.util.find_spec(name) is None]
-    if _compiler() is None:
-        found.append("no C++ compiler: nothing needs one yet, but later versions may")
+    if kernels:
+        found.append(f"training and translating are several times slower than they could be, without kernels in C++: {kernels}")
     return found
 
 
@@ -109,6 +106,3 @@ def processor() -> str:
     units = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8") if flag in flags]
     return f"{name} ({', '.join(units) or 'no vector units found'})"
 
-
-def _compiler() -> str | None:
-    return next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")))), None)
