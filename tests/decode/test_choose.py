@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -167,6 +167,15 @@ def test_a_measurement_is_of_one_model_and_survives_damage(engines: dict[str, Fa
         file.write_text('{"fake": "fast"}', encoding="utf-8")
     before = len(fake.asked)
     assert rates(stored(), {"fake": lambda: fake}, 2)["fake"] > 0
+    assert len(fake.asked) > before
+
+
+def test_a_model_with_a_shortlist_is_measured_anew(engines: dict[str, Fake], tmp_path: Path) -> None:
+    fake, own = Fake("fake"), replace(stored(), folder=tmp_path)
+    rates(own, {"fake": lambda: fake}, 2)
+    before = len(fake.asked)
+    (tmp_path / "shortlist.safetensors").touch()
+    rates(own, {"fake": lambda: fake}, 2)
     assert len(fake.asked) > before
 
 

@@ -16,6 +16,7 @@ from sightline.data.workers import cores
 from sightline.decode.cached import cache_folder, fingerprint
 from sightline.decode.engine import Engine
 from sightline.decode.options import SearchOptions
+from sightline.decode.shortlist import FILE as SHORTLIST
 from sightline.errors import UserError
 from sightline.models.store import Stored
 from sightline.text.files import write_whole
@@ -31,7 +32,8 @@ def rates(stored: Stored, engines: Mapping[str, Callable[[], Engine]], beam: int
     """Sentences a second of each engine for this model and beam on this machine, measured if they were not before."""
     options = SearchOptions(beam=beam, max_ratio=1.0, max_extra=8)
     machine = [_processor(), f"{cores()} cores", f"{torch.get_num_threads()} threads", *map(_version, INSTALLED)]
-    kept = cache_folder("engines") / f"{fingerprint(stored, *machine, *sorted(engines), f'beam={beam}')}.json"
+    listed = f"shortlist: {(stored.folder / SHORTLIST).exists()}"
+    kept = cache_folder("engines") / f"{fingerprint(stored, *machine, *sorted(engines), f'beam={beam}', listed)}.json"
     known = _read(kept)
     if known is not None and known.keys() <= engines.keys():
         return known

@@ -10,37 +10,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from sightline.data.encoded import Ids, Lengths
+from sightline.data.encoded import EncodedCorpus, Ids
 from sightline.errors import UserError
 from sightline.text.files import open_to_others
-from sightline.text.tokenizer import BOS, EOS, PAD
+from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
 FILE = "shortlist.safetensors"
 PER_PIECE, FREQUENT, ROUNDS = 100, 100, 5
+SAMPLES = 1000  # sentences that tell how long lists are
 MOST_MEETINGS = 20_000_000  # of a source and a target piece: half a gigabyte; of a larger corpus every so manieth pair is read
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
 
-class Parallel(Protocol):
-    """What is asked of a corpus."""
-
-    def __len__(self) -> int: ...
-    def source(self, sample: int) -> Ids: ...
-    def target(self, sample: int) -> Ids: ...
-    @property
-    def source_lengths(self) -> Lengths: ...
-    @property
-    def target_lengths(self) -> Lengths: ...
-
-
+@runtime_checkable
 @dataclass(frozen=True, slots=True)
 class Shortlist:
     """The target pieces of each source piece (a row), likeliest first and filled up with -1; and those always allowed."""
@@ -73,21 +63,34 @@ class Shortlist:
         if not fits or max(self.of_each.max(initial=0), self.always.max(initial=0)) >= target_vocabulary:
             raise UserError(f"{FILE} belongs to another model; learn it again (sightline shortlist), or delete it")
 
+    def of(self, source: Sequence[int]) -> Int32s:
+        """The pieces that a translation of this source may be made of, in order."""
+        own = self.of_each[np.asarray(source, np.int64)].ravel()
+        return np.union1d(self.always, own[own >= 0]).astype(np.int32)
+
+
+def coverage(shortlist: Shortlist, corpus: EncodedCorpus) -> tuple[float, float]:
+    """How many pieces a list has on the mean, and which share of the target's pieces is in it; of some sentences of a corpus."""
+    samples = range(0, len(corpus), 1 + len(corpus) // SAMPLES)
+    lists = [shortlist.of(corpus.source(i)) for i in samples]
+    inside = sum(int(np.isin(corpus.target(i), own).sum()) for i, own in zip(samples, lists, strict=True))
+    written = sum(len(corpus.target(i)) for i in samples)
+    return float(np.mean([len(own) for own in lists])), inside / max(1, written)
+
 
 def learn_shortlist(
-    corpus: Parallel,
-    source_vocabulary: int,
-    target_vocabulary: int,
-    per_piece: int = PER_PIECE,
-    frequent: int = FREQUENT,
-    rounds: int = ROUNDS,
+    corpus: EncodedCorpus, tokenizers: tuple[Tokenizer, Tokenizer], per_piece: int = PER_PIECE, frequent: int = FREQUENT
 ) -> Shortlist:
-    """From pairs of sentences, as they were encoded for training."""
+    """From pairs of sentences, as they were encoded for training with these tokenizers."""
     if not len(corpus):
-        raise UserError("there is nothing to learn a shortlist from: the corpus is empty")
+        raise UserError(f"{corpus.folder}: there is nothing to learn a shortlist from")
+    for side, tokenizer in zip(("source", "target"), tokenizers, strict=True):
+        if side not in corpus.sides or corpus.side(side).tokenizer != tokenizer.fingerprint:
+            raise UserError(f"{corpus.folder}: was not prepared with the tokenizers of this model; name the data of its run")
+    source_vocabulary, target_vocabulary = (tokenizer.size for tokenizer in tokenizers)
     meetings = np.sum((corpus.source_lengths.astype(np.int64) + 1) * corpus.target_lengths)
     pairs = [(corpus.source(i), corpus.target(i)) for i in range(0, len(corpus), 1 + int(meetings) // MOST_MEETINGS)]
-    links, counts = _expected_links(pairs, source_vocabulary, target_vocabulary, rounds)
+    links, counts = _expected_links(pairs, source_vocabulary, target_vocabulary)
     seen = np.bincount(np.concatenate([target for _, target in pairs]), minlength=target_vocabulary)
     usual = np.argsort(-seen, kind="stable")[:frequent]
     always = np.union1d([EOS], usual[(usual != PAD) & (usual != BOS)]).astype(np.int32)
@@ -107,9 +110,7 @@ def _likeliest(links: Int64s, counts: NDArray[np.float64], sources: int, targets
     return table
 
 
-def _expected_links(
-    pairs: Sequence[tuple[Ids, Ids]], nothing: int, targets: int, rounds: int
-) -> tuple[Int64s, NDArray[np.float64]]:
+def _expected_links(pairs: Sequence[tuple[Ids, Ids]], nothing: int, targets: int) -> tuple[Int64s, NDArray[np.float64]]:
     """Every source and target piece that ever meet, as source · targets + target, and how often one stands behind the other.
 
     A further source piece, `nothing`, stands behind what has nothing behind it.
@@ -124,7 +125,7 @@ def _expected_links(
     place, source_of = np.concatenate(place_of), links // targets
     chance: NDArray[Any] = np.ones(len(links))
     counts = chance
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         share = chance[which]
         share /= np.bincount(place, share)[place]
         counts = np.bincount(which, share, len(links))
