@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,6 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
 
-@runtime_checkable
 @dataclass(frozen=True, slots=True)
 class Shortlist:
     """The target pieces of each source piece (a row), likeliest first and filled up with -1; and those always allowed."""
