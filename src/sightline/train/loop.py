@@ -182,8 +182,13 @@ class Loop:
         return stops > 0
 
     def _clipped_norm(self) -> float:
-        limit = self.config.optimiser.clip or math.inf
-        return float(nn.utils.clip_grad_norm_(self.model.parameters(), limit))
+        """The norm of the gradient, which is cut to the limit; one within it is not touched."""
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        norm = nn.utils.get_total_norm(gradients)
+        limit = self.config.optimiser.clip
+        if limit and norm > limit:
+            nn.utils.clip_grads_with_norm_(self.model.parameters(), limit, norm)
+        return float(norm)
 
     def _step(self) -> None:
         for group in self.optimiser.param_groups:
