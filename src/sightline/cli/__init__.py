@@ -17,6 +17,7 @@ from sightline.cli.evaluate import evaluate
 from sightline.cli.export import export
 from sightline.cli.look import align, look
 from sightline.cli.score import score
+from sightline.cli.shortlist import shortlist
 from sightline.cli.train import train
 from sightline.cli.translate import translate
 from sightline.errors import UserError
@@ -30,7 +31,7 @@ HELP = (
 )
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-for command in (demo, train, translate, evaluate, score, look, align, export, corpus, distill, bench, doctor):
+for command in (demo, train, translate, evaluate, score, look, align, shortlist, export, corpus, distill, bench, doctor):
     app.command()(command)
 
 

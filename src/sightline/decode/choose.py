@@ -13,6 +13,7 @@ from sightline.decode.engine import Choice, Engine, EngineName, engine_name
 from sightline.decode.measure import rates
 from sightline.decode.native_engine import NativeEngine
 from sightline.decode.options import SearchOptions
+from sightline.decode.shortlist import Shortlist
 from sightline.decode.torch_engine import TorchEngine
 from sightline.errors import UserError
 from sightline.models.seq2seq import Seq2Seq
@@ -92,5 +93,8 @@ _WHY_NOT: Mapping[str, Callable[[Stored], str]] = MappingProxyType(
     {"native": lambda stored: NativeEngine.why_not(cast(Seq2Seq, stored.model)), "ctranslate2": ctranslate2_why_not}
 )
 _MAKE: Mapping[str, Callable[[Stored], Engine]] = MappingProxyType(
-    {"native": lambda stored: NativeEngine(cast(Seq2Seq, stored.model)), "ctranslate2": CTranslate2Engine}
+    {
+        "native": lambda stored: NativeEngine(cast(Seq2Seq, stored.model), shortlist=Shortlist.beside(stored.folder)),
+        "ctranslate2": CTranslate2Engine,
+    }
 )

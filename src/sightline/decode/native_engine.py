@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import nn
 
 from sightline.data.workers import cores
 from sightline.decode.native_weights import Shape, position_table, shape_of, stacks, unfit, weights_of
@@ -21,14 +22,13 @@ from sightline.decode.rank import normalised
 from sightline.decode.search import Prefixes
 from sightline.decode.shortlist import Shortlist
 from sightline.errors import UserError
-from sightline.models.interface import Translates
 from sightline.models.seq2seq import Seq2Seq
 from sightline.native import library, why_not
 from sightline.nn.positions import Position
 from sightline.text.tokenizer import EOS
 
 Precision: TypeAlias = Literal["int8", "fp32"]
-ROWS = 96  # hypotheses that one worker continues together
+ROWS = 30  # hypotheses that one worker continues together: what they need stays in the memory near the core
 MESSAGE = 1024  # bytes for what went wrong
 FIRST_REACH = 256  # positions of which a table is made beforehand
 Int32s = NDArray[np.int32]
@@ -81,10 +81,9 @@ class NativeEngine:
         self._positions = [_Positions(stack.position, shape.dim) for stack in stacks(model)]
 
     @staticmethod
-    def why_not(model: Translates) -> str:
+    def why_not(model: nn.Module) -> str:
         """Why this engine cannot run such a model here; nothing if it can."""
-        reason = unfit(model)  # type: ignore[arg-type]
-        return reason or why_not("engine")
+        return unfit(model) or why_not("engine")
 
     @property
     def recipe(self) -> str:

@@ -62,7 +62,7 @@ class Shortlist:
         if not fits or max(self.of_each.max(initial=0), self.always.max(initial=0)) >= target_vocabulary:
             raise UserError(f"{FILE} belongs to another model; learn it again (sightline shortlist), or delete it")
 
-    def of(self, source: Sequence[int]) -> Int32s:
+    def of(self, source: Sequence[int] | Ids) -> Int32s:
         """The pieces that a translation of this source may be made of, in order."""
         own = self.of_each[np.asarray(source, np.int64)].ravel()
         return np.union1d(self.always, own[own >= 0]).astype(np.int32)

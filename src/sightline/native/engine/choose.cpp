@@ -58,7 +58,7 @@ const std::vector<Choice>& Chooser::choose(const Beam& beam, int first, int outp
         const float most = largest_of(logits, outputs), log_total = most + std::log(sum_of(logits, outputs, most));
         const float score = beam.score(hypothesis);
         if (only < 0) {
-            if (!names) logits[PAD] = logits[BOS] = NEVER;
+            for (int i = 0; i < outputs && (names ? names[i] : i) < EOS; ++i) logits[i] = NEVER;  // neither padding nor a beginning
             look_through(logits, outputs, names, log_total, hypothesis, score, beam.choices());
         } else if (only != PAD && only != BOS) {
             for (int i = names ? 0 : only; i < outputs; ++i) {

@@ -58,7 +58,7 @@ void Worker::run(const Job& job, Queue& queue) {
 // New sentences are read together: one by one, the weights would be fetched for each.
 void Worker::admit(const Job& job, Queue& queue) {
     const int places = std::max(1, job.rows / job.beam), free = places - (int)active_.size();
-    if (free < std::max(1, places / 4)) return;
+    if (free < std::max(1, places / 2)) return;
     std::vector<Source> sources;
     for (int number : queue.take(free, READ_TOGETHER)) {
         if (idle_.empty()) idle_.push_back(std::make_unique<Sentence>());
