@@ -11,7 +11,7 @@ from bench.speed import decoding, results
 from bench.speed.data import SCRATCH, Shared
 from bench.speed.jobs import Failed
 from bench.speed.setups import PEERS, Setup
-from bench.speed.training import say, take_turns
+from bench.speed.training import beside_elsewhere, say, take_turns
 
 COMMAND = "python -m bench speed sweep"
 VARIABLES: list[dict[str, str]] = [{}, {"OMP_NUM_THREADS": "1"}, {"CT2_USE_MKL": "0"}, {"CT2_USE_MKL": "1"}]  # of CTranslate2
@@ -60,13 +60,10 @@ NOT_POSSIBLE = {
 
 def sweep_training(shared: Shared, missing: Mapping[str, str], share: float = SHARE) -> dict[str, Any]:
     """Every setting of every peer, once."""
-    found = {}
-    for system in PEERS:
-        if system in missing:
-            say(f"{system}: {missing[system]}")
-            continue
-        found[system] = [row.told() for row in take_turns(training_setups(system), 1, shared, share)]
-    return found
+    setups = [setup for system in PEERS if system not in missing for setup in training_setups(system)]
+    rows = take_turns(setups, 1, shared, share)
+    told = {system: [row.told() for row in rows if row.setup.system == system] for system in PEERS}
+    return {**told, "beside_elsewhere": beside_elsewhere(rows)}
 
 
 def ctranslate2_choices() -> list[tuple[dict[str, Any], dict[str, str]]]:

@@ -111,7 +111,17 @@ def training(part: Part) -> str:
         )
     head = ["program and settings", "target tokens/s", "to transformers as installed", "tokens an update", "first update, s",
             "peak memory, MB", "parameters"]  # fmt: skip
-    return "\n\n".join([table(head, lines), ratios_table(part), failures(part)]).strip()
+    return "\n\n".join([table(head, lines), ratios_table(part), _elsewhere(part), failures(part)]).strip()
+
+
+def _elsewhere(part: Part) -> str:
+    """Are the peers set up as they should be? Their ratios among themselves were measured on another machine, too."""
+    lines = [
+        [line["name"], number(line["here"]), number(line["elsewhere"]), "more than 15 % below" if line["slow"] else ""]
+        for line in part.get("beside_elsewhere", [])
+    ]
+    head = ["peer, to transformers as installed", "here", "on a processor with AMX", ""]
+    return table(head, lines) if lines else ""
 
 
 def ratios_table(part: Part) -> str:

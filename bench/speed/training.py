@@ -117,6 +117,7 @@ def measure(shared: Shared, rounds: int, share: float, missing: Mapping[str, str
         "rows": [row.told() for row in rows],
         "missing": dict(missing),
         "ratios": {name: plain(spread) for name, spread in ratios(ours, theirs).items()},
+        "beside_elsewhere": beside_elsewhere(rows),
         "start_up_s": start_up(1 if share < 1 else 3, missing),
         "versions": {system: versions(system) for system in ("transformers",) if system not in missing},
     }
@@ -127,6 +128,33 @@ def measure(shared: Shared, rounds: int, share: float, missing: Mapping[str, str
 def fastest(rows: Sequence[Row]) -> Row:
     """By the median of its rounds."""
     return max(rows, key=lambda row: Spread.of(list(row.rates.values())).median)
+
+
+# Each peer's rate over that of transformers as installed, on two cores with AMX, in November 2026. A peer far below its ratio is
+# set up wrong, or this machine is of another kind: where fp32 products are slow, all that is besides them weighs less.
+ELSEWHERE = {
+    Setup("transformers", malloc="tuned"): 1.16,
+    Setup("transformers", "bf16"): 1.02,
+    Setup("transformers", "bf16", "eager"): 1.41,
+    Setup("transformers", "bf16", "eager", "tuned"): 1.95,
+    Setup("opennmt", malloc="tuned"): 1.31,
+    Setup("eole", malloc="tuned"): 1.33,
+    Setup("eole", "bf16", malloc="tuned"): 1.89,
+    Setup("joeynmt", malloc="tuned"): 0.49,
+}
+TOO_SLOW = 0.85  # of its ratio there
+
+
+def beside_elsewhere(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The peers' ratios among themselves, here and there."""
+    base = next((row for row in rows if row.setup == AS_INSTALLED and row.rates), None)
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        if base is None or not row.rates or row.setup not in ELSEWHERE:
+            continue
+        here, there = ratio(row.rates, base.rates).median, ELSEWHERE[row.setup]
+        found.append({"name": row.setup.name, "here": round(here, 3), "elsewhere": there, "slow": here < TOO_SLOW * there})
+    return found
 
 
 def ratios(ours: Sequence[Row], theirs: Sequence[Row]) -> dict[str, Spread]:

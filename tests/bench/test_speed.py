@@ -66,6 +66,13 @@ def test_each_peer_takes_its_best_settings_and_its_best_without_bf16() -> None:
     assert training.AS_INSTALLED in chosen
 
 
+def test_a_peer_far_below_its_ratio_elsewhere_is_seen() -> None:
+    base = training.Row(training.AS_INSTALLED, {0: 100.0, 1: 200.0})
+    good, bad = (training.Row(setup, {0: rate}) for setup, rate in zip(list(training.ELSEWHERE)[:2], (115.0, 80.0), strict=True))
+    assert [line["slow"] for line in training.beside_elsewhere([base, good, bad])] == [False, True]
+    assert training.beside_elsewhere([good, bad]) == []
+
+
 def part(ratios: dict[str, float]) -> dict[str, Any]:
     return results.part({"ratios": {name: plain(Spread.of([value])) for name, value in ratios.items()}, "rows": []}, {})
 
