@@ -84,7 +84,7 @@ def _recurrent(score: ScoreName | str) -> RunConfig:
 
 
 def student() -> RunConfig:
-    """For what a larger model has translated: a deep encoder, which reads all at once, and a shallow decoder (Kim & Rush 2016)."""
+    """For what a larger model has translated: a deep encoder, which reads all at once, a shallow decoder (Kim & Rush 2016)."""
     encoder = TransformerConfig(layers=6, heads=4, hidden=1024, norm="pre")
     return RunConfig(
         model=ModelConfig(encoder, replace(encoder, layers=1), dim=256, dropout=0.1),

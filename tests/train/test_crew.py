@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tiny_run import Run, configured
 from torch import Tensor
 
 from sightline.data.batches import cut_by_length
 from sightline.train import gradient
 from sightline.train.crew import MOST, Crew, add_gradients
 from sightline.train.gradient import Gradient
-from tiny_run import Run, configured
 
 CPU = torch.device("cpu")
 

@@ -105,4 +105,3 @@ def processor() -> str:
     flags = next((line.partition(":")[2].split() for line in lines if line.startswith("flags")), [])
     units = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8") if flag in flags]
     return f"{name} ({', '.join(units) or 'no vector units found'})"
-
