@@ -22,7 +22,7 @@ from bench.speed.pegasus import settings as pegasus_settings
 from bench.speed.pegasus import to_pegasus
 from bench.speed.results import Spread, plain, ratio
 from bench.speed.setups import Recipe, Setup, train
-from bench.speed.training import say
+from bench.speed.training import alarm, say
 from sightline.decode.ctranslate2_export import export, names
 from sightline.evaluate.metrics import quick_bleu
 from sightline.models.seq2seq import Seq2Seq
@@ -186,7 +186,11 @@ def take_turns(decoders: Sequence[Decoder], rounds: int, model: Model, share: fl
             row.rounds[number] = told
             row.runs.append(ran)
             rates = {name: figures(work, model)["rate"] for name, work in told.items() if isinstance(work, dict)}
-            say(f"round {number + 1}: {row.decoder.name}: " + ", ".join(f"{name} {rate:,.1f}" for name, rate in rates.items()))
+            say(
+                f"round {number + 1}: {row.decoder.name}: "
+                + ", ".join(f"{name} {rate:,.1f}" for name, rate in rates.items())
+                + alarm(ran.disturbed)
+            )
     return rows
 
 
@@ -216,6 +220,7 @@ def told(row: Row, model: Model) -> dict[str, Any]:
     about["recipe"] = last.get("recipe", "")
     about["loaded_s"] = plain(Spread.of([told["loaded_s"] for told in row.rounds.values()]))
     about["peak_rss_mb"] = round(max(ran.rss for ran in row.runs) / 1e6)
+    about["disturbed"] = round(max(ran.disturbed for ran in row.runs), 3)
     works: dict[str, Any] = {}
     for name in (name for name, work in last.items() if isinstance(work, dict)):
         each = {number: figures(told[name], model) for number, told in row.rounds.items()}

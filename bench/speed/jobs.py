@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -39,11 +40,12 @@ class Ran:
     rss: int  # bytes, at the peak, of the process and all its descendants together
     said: str
     signed: float = math.nan  # seconds until the sign that was waited for
+    disturbed: float = 0.0  # share of the processor that other programs took meanwhile
 
 
 def run(command: Sequence[str | Path], variables: Mapping[str, str], limit: float, sign: Callable[[], bool] | None = None) -> Ran:
     """Run to its end; a failure or a run beyond `limit` seconds is a `Failed`. When `sign` came true is noted."""
-    memory, ended, begin = Memory(), threading.Event(), time.time()
+    memory, ended, begin, busy = Memory(), threading.Event(), time.time(), _others()
     inherited = {name: value for name, value in os.environ.items() if name not in THREADS}
     environment = {**inherited, **variables, "BENCH_BEGIN": str(begin), "PYTHONPATH": "", "TOKENIZERS_PARALLELISM": "true"}
     with tempfile.TemporaryFile("w+") as said:
@@ -70,7 +72,17 @@ def run(command: Sequence[str | Path], variables: Mapping[str, str], limit: floa
         raise Failed(f"did not end within {limit:.0f} s")
     if process.returncode:
         raise Failed(f"exit code {process.returncode}: {words.strip()[-500:]}")
-    return Ran(seconds, memory.rss, words, signed)
+    return Ran(seconds, memory.rss, words, signed, max(0.0, _others() - busy) / (seconds * (os.cpu_count() or 1)))
+
+
+def _others() -> float:
+    """Seconds that all cores together have worked, but for this program and what it started and saw end."""
+    if not Path("/proc/stat").exists():
+        return 0.0
+    user, nice, system, _, _, interrupts, soft, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    everybody = (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
+    return everybody - sum(each.ru_utime + each.ru_stime for each in own)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.speed.data import ROOT
 from bench.speed.results import HEADLINES
+from bench.speed.training import DISTURBED
 
 PAGE = ROOT / "docs" / "speed.md"
 END = "<!-- /bench -->"
@@ -58,9 +59,11 @@ def origin(part: Part) -> str:
     """When and where, in a line."""
     machine = part["machine"]
     units = ", ".join(machine["units"])
+    disturbed = max((row.get("disturbed", 0.0) for row in part.get("rows", [])), default=0.0)
+    warning = f" Other programs took up to {100 * disturbed:.0f} % of the processor meanwhile." if disturbed > DISTURBED else ""
     return (
         f"Measured {part['date']} on {machine['cores']} cores of {machine['processor']} ({units}), {machine['memory_gb']} GB, "
-        f"Python {machine['python']}, torch {machine['torch']}, at commit {part['commit']}."
+        f"Python {machine['python']}, torch {machine['torch']}, at commit {part['commit']}.{warning}"
     )
 
 

@@ -20,6 +20,7 @@ WARM = 7  # updates before the clock counts
 UPDATES = {OURS: 40, "joeynmt": 6}  # after them
 USUAL_UPDATES = 12
 LIMIT = 240.0  # seconds for one run
+DISTURBED = 0.05  # of the processor: what a quiet machine does not reach
 HELP = {
     OURS: ["-m", "sightline", "train", "--help"],
     "transformers": ["-c", "from transformers import PegasusForConditionalGeneration, Seq2SeqTrainer"],
@@ -50,6 +51,7 @@ class Row:
         row["first_update_s"] = plain(Spread.of([one.first for one in self.runs]))
         row["peak_rss_mb"] = round(max(one.ran.rss for one in self.runs) / 1e6)
         row["parameters"] = self.runs[0].parameters
+        row["disturbed"] = round(max(one.ran.disturbed for one in self.runs), 3)
         return row
 
     def _updates(self) -> int:
@@ -75,8 +77,13 @@ def take_turns(setups: Sequence[Setup], rounds: int, shared: Shared, share: floa
                 continue
             row.rates[number] = done.rate(warm)
             row.runs.append(done)
-            say(f"round {number + 1}: {row.setup.name}: {row.rates[number]:,.0f} target tokens/s")
+            say(f"round {number + 1}: {row.setup.name}: {row.rates[number]:,.0f} target tokens/s{alarm(done.ran.disturbed)}")
     return rows
+
+
+def alarm(disturbed: float) -> str:
+    """A warning, where other programs were at work."""
+    return f"; other programs took {100 * disturbed:.0f} % of the processor meanwhile" if disturbed > DISTURBED else ""
 
 
 def say(line: str) -> None:

@@ -139,6 +139,7 @@ def test_a_process_that_fails_or_does_not_end_says_so() -> None:
     ran = run([sys.executable, "-c", "import os; print(os.environ['A'], os.environ.get('OMP_NUM_THREADS'))"], {"A": "b"}, 60.0)
     assert ran.said == "b None\n"
     assert math.isnan(ran.signed)
+    assert 0 <= ran.disturbed <= 1.5
 
 
 def test_weights_go_to_pegasus_and_come_back() -> None:
