@@ -47,8 +47,17 @@ def options(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     chosen = options(words)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended too
-    real_data()
     place = SCRATCH / "quick.json" if chosen.quick else results.RESULTS
+    if chosen.parts != ["report"]:
+        _measure(chosen, place)
+    page = SCRATCH / "quick.md" if chosen.quick else tables.PAGE
+    tables.fill(results.read(place), page)
+    print(tables.summary(results.read(place)))
+    return 0
+
+
+def _measure(chosen: argparse.Namespace, place: Path) -> None:
+    real_data()
     missing = set_up()
     absent = {system: missing[name] for system, name in OF.items() if name in missing}
     for system, trouble in absent.items():
@@ -59,10 +68,6 @@ def main(words: list[str]) -> int:
         found = _part(name, chosen, shared, absent)
         if found is not None:
             results.write(results.merged(results.read(place), name, found), place)
-    page = SCRATCH / "quick.md" if chosen.quick else tables.PAGE
-    tables.fill(results.read(place), page)
-    print(tables.summary(results.read(place)))
-    return 0
 
 
 def _part(name: str, chosen: argparse.Namespace, shared: Shared, missing: dict[str, str]) -> dict[str, Any] | None:
