@@ -49,7 +49,7 @@ KINDS = {
 }
 
 
-def _norm(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
+def _norm(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float, dtype: torch.dtype) -> Tensor:
     return F.layer_norm(x, weight.shape, weight, bias, epsilon)
 
 

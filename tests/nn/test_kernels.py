@@ -14,9 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sightline.native import build, library, why_not
+from sightline.native import build, forget, library, why_not
 from sightline.nn import kernels
 from sightline.nn.attention import attend
+from sightline.nn.layers import Residual
 from sightline.nn.linear import LayerNorm, Linear
 from sightline.nn.noise import Dropout, Noise
 
@@ -45,9 +46,9 @@ def same(ours: Callable[..., Tensor], theirs: Callable[..., Tensor], *inputs: Te
 def test_layer_norm(channels: int, dtype: torch.dtype) -> None:
     x, weight, bias = drawn(3, 5, channels), drawn(channels, seed=1), drawn(channels, seed=2)
     with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
-        assert kernels.layer_norm(x, weight, bias, 1e-5).dtype == dtype
+        assert kernels.layer_norm(x, weight, bias, 1e-5, dtype).dtype == dtype
         same(
-            lambda *args: kernels.layer_norm(*args, 1e-5),
+            lambda *args: kernels.layer_norm(*args, 1e-5, dtype),
             lambda x, w, b: F.layer_norm(x, (channels,), w, b, 1e-5).to(dtype),
             x, weight, bias, tolerance=DTYPES[dtype],
         )  # fmt: skip
@@ -123,7 +124,7 @@ def test_what_is_not_finite_stays_so(bad: float) -> None:
     x = torch.ones(2, 3, 4)
     x[1, 1, 1] = bad
     weight, bias = torch.ones(4), torch.zeros(4)
-    assert not kernels.layer_norm(x, weight, bias, 1e-5)[1, 1].isfinite().any()
+    assert not kernels.layer_norm(x, weight, bias, 1e-5, x.dtype)[1, 1].isfinite().any()
     q = x[:, None].bfloat16()
     assert not kernels.attention(q, q, q, None)[1].isfinite().all()
     logits = x[1].clone()
@@ -139,12 +140,61 @@ def test_many_rows_in_several_threads_give_the_same_as_in_one() -> None:
         before = torch.get_num_threads()
         torch.set_num_threads(threads)
         try:
-            out = kernels.layer_norm(x, weight, bias, 1e-5)
+            out = kernels.layer_norm(x, weight, bias, 1e-5, x.dtype)
             found.append([out, *torch.autograd.grad(out.square().sum(), (x, weight, bias))])
         finally:
             torch.set_num_threads(before)
     for one, three in zip(*found, strict=True):
         torch.testing.assert_close(one, three, rtol=1e-4, atol=1e-3)
+
+
+def test_noise_of_any_layout_draws_what_the_definition_draws() -> None:
+    """A kernel is handed an address: keys must lie side by side there, one for each sentence."""
+    keys = Noise.of(7, 11, torch.arange(6)).keys
+    x = torch.ones(3, 4, 8)
+    dropout = Dropout(0.5)
+    for given, wanted in ((keys[::2], keys[[0, 2, 4]]), (keys[:1], keys[[0, 0, 0]])):
+        keep = Noise(wanted).draw(0, 4, 8) >= 0
+        assert dropout(x, Noise(given)).ne(0).equal(keep)
+
+
+def test_targets_of_any_layout_and_none_outside_the_vocabulary() -> None:
+    logits, targets = drawn(4, 9).detach(), torch.tensor([[1, 0], [2, 0], [3, 0], [8, 0]])
+    wanted = F.cross_entropy(logits, targets[:, 0], reduction="none")
+    torch.testing.assert_close(kernels.lose_(logits.clone(), targets[:, 0], 0.0), wanted)
+    for wrong in (-1, 9):
+        with pytest.raises(IndexError, match="outside the 9 words"):
+            kernels.lose_(logits.clone(), torch.tensor([0, wrong, 0, 0]), 0.0)
+
+
+def test_what_does_not_fit_the_kernels_takes_the_usual_way() -> None:
+    x = drawn(2, 3, 8)
+    for norm in (LayerNorm(8, elementwise_affine=False), LayerNorm(8, bias=False), LayerNorm(8).bfloat16()):
+        norm(x.to(norm.weight.dtype) if norm.weight is not None else x).sum().backward()
+    q, k = drawn(2, 2, 3, 8), drawn(2, 2, 5, 8)
+    assert kernels.takes_attention(q, k, k, None)
+    for v in (drawn(2, 2, 5, 16), k.bfloat16(), drawn(2, 2, 4, 8)):
+        assert not kernels.takes_attention(q, k, v, None)
+    assert not kernels.takes_attention(q, k, k, torch.ones(2, 2, 3, 5, dtype=torch.bool))  # a mask for each head
+    assert not kernels.takes_attention(q, drawn(1, 2, 5, 8), drawn(1, 2, 5, 8), None)
+    with torch.autocast("cpu", torch.float16):
+        assert not kernels.ready(x)
+
+
+def test_states_stay_in_fp32_under_norms_after_the_sum() -> None:
+    """Whatever the kernels do: sums of many layers must not be rounded to eight bits each time."""
+    residual, x = Residual(16, 0.1, "post"), drawn(2, 3, 16)
+    noise = Noise.of(1, 1, torch.tensor([1, 2]))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert residual(x, lambda y: y.bfloat16(), noise).dtype == torch.float32
+
+
+def test_a_gradient_of_a_gradient_is_refused_in_words() -> None:
+    x = drawn(3, 4)
+    loss = kernels.layer_norm(x, drawn(4), drawn(4), 1e-5, x.dtype).square().sum()
+    (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()
 
 
 def test_modules_do_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,14 +208,15 @@ def test_modules_do_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
-def test_a_machine_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_compiler_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "compiler", lambda: None)
-    library.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    forget()
     try:
         assert library("kernels") is None
         assert "no C++ compiler" in why_not("kernels")
     finally:
-        library.cache_clear()
+        forget()
 
 
 def test_a_switch_turns_the_kernels_off() -> None:
@@ -183,6 +234,7 @@ def test_a_source_that_does_not_compile_leaves_nothing_behind(tmp_path: Path, mo
     assert library("sick") is None
     assert "could not compile" in why_not("sick")
     assert list((tmp_path / "cache" / "sightline" / "native").iterdir()) == []
+    forget()
 
 
 def test_another_source_is_another_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,9 +243,38 @@ def test_another_source_is_another_library(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for number in (1, 2):
         (tmp_path / "one" / "a.cpp").write_text(f'extern "C" int number() {{ return {number}; }}')
-        library.cache_clear()
+        forget()
         found = library("one")
         assert isinstance(found, ctypes.CDLL)
         assert found.number() == number
     assert len(list((tmp_path / "cache" / "sightline" / "native").iterdir())) == 2
-    library.cache_clear()
+    forget()
+
+
+def test_a_damaged_library_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.cpp").write_text('extern "C" int number() { return 5; }')
+    monkeypatch.setattr(build, "SOURCES", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = build._path("one")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not a library")
+    forget()
+    found = library("one")
+    assert isinstance(found, ctypes.CDLL)
+    assert found.number() == 5
+    forget()
+
+
+def test_a_cache_that_cannot_be_written_to_is_named_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    forget()
+    told: list[str] = []
+    try:
+        build.prepare("kernels", told.append, "training is slower")
+    finally:
+        forget()
+    assert "compiling" in told[0]
+    assert told[1].startswith("training is slower: ")
+    assert "name a folder that can be written to in XDG_CACHE_HOME" in told[1]

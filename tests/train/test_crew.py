@@ -96,4 +96,14 @@ def test_few_rows_give_few_parts() -> None:
     lengths = np.array([3], np.int32)
     assert [part.tolist() for part in cut_by_length(np.array([7]), lengths, lengths, 4)] == [[7]]
     none = np.empty(0, np.int64)
-    assert [part.tolist() for part in cut_by_length(none, none.astype(np.int32), none.astype(np.int32), 1)] == [[]]
+    for count in (1, 4):
+        assert cut_by_length(none, none.astype(np.int32), none.astype(np.int32), count) == []
+
+
+def test_a_gradient_in_another_order_of_memory_is_put_in_the_usual_one() -> None:
+    """PyTorch's fused optimiser would add it to the wrong numbers."""
+    weight = torch.zeros(2, 3, requires_grad=True)
+    add_gradients([weight], [[torch.arange(6.0).view(3, 2).t()]])
+    assert weight.grad is not None
+    assert weight.grad.is_contiguous()
+    assert weight.grad.tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]

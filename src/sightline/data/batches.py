@@ -144,8 +144,8 @@ def share(batch: Indices, rank: int, world: int, part: int = 0, parts: int = 1) 
 
 def cut_by_length(rows: Indices, lengths: Lengths, costs: Lengths, count: int) -> list[Indices]:
     """These rows in at most `count` parts of about equal cost; like lengths stand together, so that little is padded."""
-    if count == 1:
-        return [rows]
+    if count == 1 or not len(rows):
+        return [rows] if len(rows) else []
     order = np.argsort(lengths, kind="stable")
     own = costs[order] + 1
     sums = np.cumsum(own)

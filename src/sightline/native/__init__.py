@@ -1,5 +1,5 @@
 """Kernels in C++ for what PyTorch has no fast operation for on a CPU, compiled on this machine for this machine."""
 
-from sightline.native.build import compiler, library, why_not
+from sightline.native.build import cache_folder, compiler, forget, library, prepare, processor, why_not
 
-__all__ = ["compiler", "library", "why_not"]
+__all__ = ["cache_folder", "compiler", "forget", "library", "prepare", "processor", "why_not"]

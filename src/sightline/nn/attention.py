@@ -77,7 +77,7 @@ class Attention(nn.Module):
     ) -> Float[Tensor, "B H T e"]:
         """The context. `k` has been through `keys`."""
         plain = self.score is scaled_dot and self.normalise is softmax and (noise is None or self.dropout.rate == 0)
-        if plain and self.notes is None and bias is None and kernels.takes_attention(q, k, mask):
+        if plain and self.notes is None and bias is None and kernels.takes_attention(q, k, v, mask):
             return kernels.attention(q, k, v, mask)
         if plain and self.notes is None and not _fused_is_slow(q):
             return F.scaled_dot_product_attention(q, k, v, attn_mask=_joined(mask, bias, q.dtype))

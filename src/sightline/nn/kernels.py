@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import timeit
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from sightline.native import library
+from sightline.native import library, processor
 
 BLOCK = 512  # rows that oneDNN multiplies at a time in fp32
 MOST_PAIRS = 512 * 512  # queries x keys of one head: what a thread works in stays in its cache
 SUFFIX = {torch.float32: "f32", torch.bfloat16: "bf16"}
 
 
-def ready(*tensors: Tensor) -> bool:
-    """Can the kernels take these?"""
-    return all(t.dtype in SUFFIX and t.device.type == "cpu" for t in tensors) and library("kernels") is not None
+def ready(*tensors: Shaped[Tensor, "..."]) -> bool:
+    """Can the kernels take these, and give what autocast asks for?"""
+    fit = all(t.dtype in SUFFIX and t.device.type == "cpu" and product_dtype(t) in SUFFIX for t in tensors)
+    return fit and library("kernels") is not None
 
 
-def product_dtype(x: Tensor) -> torch.dtype:
+def product_dtype(x: Shaped[Tensor, "..."]) -> torch.dtype:
     """What matrix products of this are made in: autocast's precision where that is on."""
     device = x.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
@@ -54,11 +55,16 @@ def _plain(value: Tensor | int | float | ctypes.Structure | None) -> Any:
 
 
 def layer_norm(
-    x: Float[Tensor, "*rows D"], weight: Float[Tensor, " D"], bias: Float[Tensor, " D"], epsilon: float
+    x: Float[Tensor, "*rows D"], weight: Float[Tensor, " D"], bias: Float[Tensor, " D"], epsilon: float, dtype: torch.dtype
 ) -> Float[Tensor, "*rows D"]:
-    """Layer norm of an fp32 tensor, in the precision of the products that follow."""
-    out: Tensor = _LayerNorm.apply(x, weight, bias, epsilon, product_dtype(x))  # type: ignore[no-untyped-call]
+    """Layer norm of an fp32 tensor, in fp32 or in the precision of the products that follow."""
+    out: Tensor = _LayerNorm.apply(x, weight, bias, epsilon, dtype)  # type: ignore[no-untyped-call]
     return out
+
+
+def takes_norm(x: Float[Tensor, "..."], *weights: Float[Tensor, " D"] | None) -> bool:
+    """Is `layer_norm` for these?"""
+    return x.requires_grad and all(t is not None and t.dtype == torch.float32 and ready(t) for t in (x, *weights))
 
 
 class _LayerNorm(torch.autograd.Function):
@@ -72,6 +78,7 @@ class _LayerNorm(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, means, scales = ctx.saved_tensors
         up = upstream[0].contiguous()
@@ -93,7 +100,7 @@ class Draw:
     site: int
     threshold: int
 
-    def arguments(self, length: int) -> tuple[Tensor, int, int, int, int]:
+    def arguments(self, length: int) -> tuple[Int[Tensor, " B"], int, int, int, int]:
         """As the kernels take them, for sentences of so many positions."""
         return self.keys, length, self.offset, self.site, self.threshold
 
@@ -125,6 +132,7 @@ class _Drop(torch.autograd.Function):
         return _dropped(x, x.dtype, draw)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return _dropped(upstream[0], upstream[0].dtype, ctx.draw), None
 
@@ -139,6 +147,7 @@ class _DropAdd(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return upstream[0], _dropped(upstream[0], ctx.dtype, ctx.draw), None
 
@@ -154,7 +163,7 @@ def linear(
     return out
 
 
-def takes_linear(x: Tensor, weight: Tensor) -> bool:
+def takes_linear(x: Float[Tensor, "..."], weight: Float[Tensor, "N K"]) -> bool:
     """Is `linear` the faster way for these?"""
     if not ready(x, weight) or weight.dtype != torch.float32:
         return False
@@ -164,14 +173,12 @@ def takes_linear(x: Tensor, weight: Tensor) -> bool:
 
 @functools.cache
 def onednn_is_faster() -> bool:
-    """Of fp32 products: MKL takes narrower vectors than the processor has where that is not from its own maker."""
-    a, b = torch.ones(BLOCK, 256), torch.ones(256, 256)
+    """Of fp32 products: MKL takes narrower vectors than the processor has where that is not from its own maker.
 
-    def seconds(product: Callable[[Tensor, Tensor], Tensor]) -> float:
-        return min(timeit.repeat(lambda: product(a, b), number=1, repeat=5))
-
-    with torch.no_grad():
-        return seconds(_onednn) < 0.9 * seconds(lambda a, b: a @ b.t())
+    A fact of the machine and not of a stopwatch, because a run that goes on must round as it did.
+    """
+    capable = torch.backends.cpu.get_cpu_capability() == "AVX512" and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    return capable and "GenuineIntel" not in processor()
 
 
 def _onednn(a: Tensor, b: Tensor) -> Tensor:
@@ -216,11 +223,12 @@ class _Linear(torch.autograd.Function):
         return out.view(*x.shape[:-1], -1)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         rows, narrow, activated = ctx.saved_tensors
         shape, dtype = ctx.x
         up = upstream[0].to(rows.dtype).reshape(len(rows), -1).contiguous()
-        bias = torch.empty(up.size(1))
+        bias = torch.empty(up.size(1), dtype=torch.float32)
         suffix = SUFFIX[up.dtype]
         if activated is None:
             _call(f"sum_columns_{suffix}", up, bias, *up.shape)
@@ -246,10 +254,14 @@ class _Shape(ctypes.Structure):
     ]
 
 
-def takes_attention(q: Tensor, k: Tensor, mask: Tensor | None) -> bool:
-    """Is `attention` the faster way for these? Long sentences repay the larger products of PyTorch's way."""
-    fits = q.size(-2) * k.size(-2) <= MOST_PAIRS and q.size(-1) == k.size(-1)
-    return q.requires_grad and fits and q.dtype == k.dtype and ready(q, k) and (mask is None or mask.size(1) == 1)
+def takes_attention(
+    q: Float[Tensor, "B H T d"], k: Float[Tensor, "..."], v: Float[Tensor, "..."], mask: Bool[Tensor, "..."] | None
+) -> bool:
+    """Is `attention` for these, and the faster way? Very long sentences repay the larger products of PyTorch's way."""
+    alike = k.shape == v.shape and q.dtype == k.dtype == v.dtype and q.shape[:2] == k.shape[:2] and q.size(-1) == k.size(-1)
+    fits = alike and q.size(-2) * k.size(-2) <= MOST_PAIRS
+    over_keys = mask is None or (mask.dtype == torch.bool and mask.size(1) == 1 and mask.size(-1) == k.size(-2))
+    return q.requires_grad and fits and over_keys and ready(q, k, v)
 
 
 def attention(
@@ -289,6 +301,7 @@ class _Attention(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, mask = ctx.saved_tensors
         up = _side_by_side(upstream[0])
@@ -302,6 +315,9 @@ class _Attention(torch.autograd.Function):
 
 def lose_(logits: Float[Tensor, "N V"], targets: Int[Tensor, " N"], smoothing: float) -> Float[Tensor, " N"]:
     """The cross-entropy of each row; the logits become their own gradient."""
-    losses = torch.empty(len(logits))
+    if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < logits.size(1):
+        raise IndexError(f"a target lies outside the {logits.size(1)} words")
+    losses = torch.empty(len(logits), dtype=torch.float32)
+    targets = targets.to(torch.int64).contiguous()
     _call(f"loss_{SUFFIX[logits.dtype]}", logits, targets, losses, *logits.shape, float(smoothing))
     return losses

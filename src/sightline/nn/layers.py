@@ -54,7 +54,7 @@ class Residual(nn.Module):
 
     def forward(self, x: Float[Tensor, "B T D"], f: Callable[[Tensor], Tensor], noise: Noise | None) -> Float[Tensor, "B T D"]:
         pre = self.order == "pre"
-        total = self.dropout.add(x, f(self.norm(x) if pre else x), noise)
+        total = self.dropout.add(x, f(self.norm(x, into_products=True) if pre else x), noise)
         return total if pre else self.norm(total)
 
 

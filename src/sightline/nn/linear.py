@@ -21,9 +21,9 @@ class Linear(nn.Linear):
 
 
 class LayerNorm(nn.LayerNorm):
-    """Mean 0 and deviation 1, then weight and bias; the result in the precision of the products that follow."""
+    """Mean 0 and deviation 1, then weight and bias. On the way into products it comes in their precision."""
 
-    def forward(self, x: Float[Tensor, "*rows D"]) -> Float[Tensor, "*rows D"]:
-        if x.requires_grad and kernels.ready(x, self.weight) and x.dtype == self.weight.dtype:
-            return kernels.layer_norm(x, self.weight, self.bias, self.eps)
-        return super().forward(x)
+    def forward(self, x: Float[Tensor, "*rows D"], into_products: bool = False) -> Float[Tensor, "*rows D"]:
+        if not kernels.takes_norm(x, self.weight, self.bias):
+            return super().forward(x)
+        return kernels.layer_norm(x, self.weight, self.bias, self.eps, kernels.product_dtype(x) if into_products else x.dtype)

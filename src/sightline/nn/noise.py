@@ -85,7 +85,7 @@ class Dropout(nn.Module):
         if noise is None or self.rate == 0:
             return x
         if kernels.ready(x):
-            return kernels.drop(x, self._draw(noise))
+            return kernels.drop(x, self._draw(noise, x))
         return x * self._keep(noise.draw(self.site, x.size(1), x.size(2)), x.dtype)
 
     def add(self, base: Float[Tensor, "B T D"], x: Float[Tensor, "B T D"], noise: Noise | None) -> Float[Tensor, "B T D"]:
@@ -93,10 +93,11 @@ class Dropout(nn.Module):
         if noise is None or self.rate == 0 or base.dtype != torch.float32 or not kernels.ready(x, base):
             plain: Tensor = base + self(x, noise)
             return plain
-        return kernels.drop_add(base, x, self._draw(noise))
+        return kernels.drop_add(base, x, self._draw(noise, x))
 
-    def _draw(self, noise: Noise) -> kernels.Draw:
-        return kernels.Draw(noise.keys, noise.offset, self.site, self._threshold)
+    def _draw(self, noise: Noise, x: Tensor) -> kernels.Draw:
+        keys = noise.keys.expand(len(x)).contiguous()
+        return kernels.Draw(keys, noise.offset, self.site, self._threshold)
 
     def weights(self, x: Float[Tensor, "B H T S"], noise: Noise | None) -> Float[Tensor, "B H T S"]:
         """Dropout of attention weights. Heads vary fastest, so that a longer row of keys leaves the first draws alone."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from torch import nn
 
+from sightline import native
 from sightline.data.batches import BatchOrder
 from sightline.data.prepare import Prepared, prepare, quiet
 from sightline.errors import UserError
@@ -61,6 +62,7 @@ def train_model(request: Request, folder: Path, tell: Tell = quiet) -> Outcome:
             if ranks.leads:
                 held.enter_context(place.alone())
             say = tell if ranks.leads else quiet
+            native.prepare("kernels", say, "without kernels in C++ training is several times slower")
             prepared = _prepared(first, place, ranks, say)
             pairs = prepared.summary.train
             config = request.config_for(pairs)

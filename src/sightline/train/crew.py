@@ -7,7 +7,7 @@ faster and minds another program on the machine less. They are the ranks of one 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import torch
@@ -35,16 +35,16 @@ class Crew:
         """What `work` makes of each share, in their order: a loss and gradients."""
         if self.pool is None:
             return [work(share) for share in shares]
-        each = max(1, self.threads // self.size)
 
-        def alone(share: T) -> tuple[float, Gradients]:
-            torch.set_num_threads(each)  # of the thread that says so
+        def alone(place: int, share: T) -> tuple[float, Gradients]:
+            each, more = divmod(self.threads, self.size)
+            torch.set_num_threads(max(1, each + (place < more)))  # of the thread that says so
             return work(share)
 
-        try:
-            return list(self.pool.map(alone, shares))
-        finally:
-            torch.set_num_threads(self.threads)  # what belongs to the whole process may have been set, too
+        asked = [self.pool.submit(alone, place, share) for place, share in enumerate(shares)]
+        wait(asked)  # all of them, even if one has failed: what they set belongs partly to the whole process
+        torch.set_num_threads(self.threads)
+        return [each.result() for each in asked]
 
     def close(self) -> None:
         """The threads end."""
@@ -61,4 +61,4 @@ def add_gradients(parameters: Sequence[Tensor], several: Sequence[Gradients]) ->
             torch._foreach_add_([before for before, _ in sums], [g for _, g in sums])
         for parameter, gradient in there:
             if parameter.grad is None:
-                parameter.grad = gradient
+                parameter.grad = gradient.contiguous()  # the fused optimiser does not look at strides
