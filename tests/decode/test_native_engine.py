@@ -207,6 +207,13 @@ def test_a_translation_is_made_of_what_its_list_has(precision: Precision) -> Non
     assert all(own[0].log_probability > other[0].log_probability for own, other in zip(found, free, strict=True))
 
 
+def test_a_large_job_is_done_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, sources, prefixes = NativeEngine(tiny()), sentences(10, VOCABULARY), [[3 + i % 3] for i in range(10)]
+    whole = engine.search(sources, SearchOptions(2), prefixes, LONGEST)
+    monkeypatch.setattr(native_engine, "TOGETHER", 3)
+    assert engine.search(sources, SearchOptions(2), prefixes, LONGEST) == whole
+
+
 def test_nothing_to_do_is_done() -> None:
     assert NativeEngine(tiny()).search([], SearchOptions(), None, LONGEST) == []
 

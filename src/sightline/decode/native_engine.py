@@ -29,6 +29,7 @@ from sightline.text.tokenizer import EOS
 
 Precision: TypeAlias = Literal["int8", "fp32"]
 ROWS = 30  # hypotheses that one worker continues together: what they need stays in the memory near the core
+TOGETHER = 4096  # sentences of one call: between two calls one can interrupt
 MESSAGE = 1024  # bytes for what went wrong
 FIRST_REACH = 256  # positions of which a table is made beforehand
 Int32s = NDArray[np.int32]
@@ -101,8 +102,15 @@ class NativeEngine:
         """Beam search of all sentences, the longest first."""
         if reason := self.can(options):
             raise UserError(f"the native engine cannot run this: {reason}")
-        if not sources:
-            return []
+        found = []
+        for begin in range(0, len(sources), TOGETHER):
+            part = slice(begin, begin + TOGETHER)
+            found += self._searched(sources[part], options, None if prefixes is None else prefixes[part], longest)
+        return found
+
+    def _searched(
+        self, sources: Sequence[Sequence[int]], options: SearchOptions, prefixes: Prefixes | None, longest: int
+    ) -> list[list[Hypothesis]]:
         limits = np.array([options.limit(len(source), longest) for source in sources], np.int32)
         tokens, offsets = _joined([[*source, EOS] for source in sources])
         starts, start_offsets = _joined(prefixes if prefixes is not None else [()] * len(sources))
@@ -172,7 +180,7 @@ class _Answer:
 
     def hypotheses(self, options: SearchOptions) -> list[list[Hypothesis]]:
         """Of each sentence, best first."""
-        tokens, lengths, totals = self.tokens.tolist(), self.lengths.tolist(), self.log_probabilities.tolist()
+        lengths, totals = self.lengths.tolist(), self.log_probabilities.tolist()
         found = []
         for row, (count, begin, room) in enumerate(
             zip(self.counts.tolist(), self.offsets.tolist(), self._rooms.tolist(), strict=False)
@@ -181,7 +189,7 @@ class _Answer:
             for place in range(count):
                 first, length, total = begin + place * room, lengths[row][place], totals[row][place]
                 score = normalised(total, length + 1, options.length_penalty)
-                own.append(Hypothesis(tuple(tokens[first : first + length]), total, score))
+                own.append(Hypothesis(tuple(self.tokens[first : first + length].tolist()), total, score))
             found.append(own)
         return found
 

@@ -1,6 +1,7 @@
 // What Python calls. Nothing is thrown through here: a failure is a message, and an empty one is success.
 #include <cstring>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "worker.hpp"
@@ -20,7 +21,10 @@ class Engine {
         std::vector<std::unique_ptr<Worker>> workers;
         for (int i = 0; i < job.workers; ++i) workers.push_back(hire());
         std::vector<std::thread> threads;
-        for (int i = 1; i < job.workers; ++i) threads.emplace_back([&, i] { workers[i]->run(job, queue); });
+        try {
+            for (int i = 1; i < job.workers; ++i) threads.emplace_back([&, i] { workers[i]->run(job, queue); });
+        } catch (const std::system_error&) {  // no more threads: those that there are do it
+        }
         workers[0]->run(job, queue);
         for (auto& thread : threads) thread.join();
         std::lock_guard<std::mutex> held(lock_);

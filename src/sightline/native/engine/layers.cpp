@@ -6,25 +6,39 @@
 namespace sightline {
 
 void normalise(const Norm& norm, float epsilon, const float* from, float* to, int dim) {
-    float total = 0, squares = 0;
-#pragma omp simd reduction(+ : total)
-    for (int i = 0; i < dim; ++i) total += from[i];
+    const int whole = dim / LANES * LANES;
+    Floats sums[2] = {}, squared[2] = {};
+    for (int i = 0; i < whole; i += LANES) sums[i / LANES % 2] += load(from + i);
+    float total = sum(sums[0] + sums[1]), squares = 0;
+    for (int i = whole; i < dim; ++i) total += from[i];
     const float mean = total / dim;
-#pragma omp simd reduction(+ : squares)
-    for (int i = 0; i < dim; ++i) squares += (from[i] - mean) * (from[i] - mean);
+    for (int i = 0; i < whole; i += LANES) {
+        const Floats apart = load(from + i) - mean;
+        squared[i / LANES % 2] += apart * apart;
+    }
+    squares = sum(squared[0] + squared[1]);
+    for (int i = whole; i < dim; ++i) squares += (from[i] - mean) * (from[i] - mean);
     const float factor = 1 / std::sqrt(squares / dim + epsilon);
     const float *weight = norm.weight.data(), *bias = norm.bias.data();
-#pragma omp simd
-    for (int i = 0; i < dim; ++i) to[i] = (from[i] - mean) * factor * weight[i] + bias[i];
+    for (int i = 0; i < whole; i += LANES) store(to + i, (load(from + i) - mean) * factor * load(weight + i) + load(bias + i));
+    for (int i = whole; i < dim; ++i) to[i] = (from[i] - mean) * factor * weight[i] + bias[i];
 }
 
 namespace {
 
 // Every lane gets the sum of the lanes of its head.
 inline Floats sum_within(Floats x, int lanes) {
-    Ints place;
-    for (int lane = 0; lane < LANES; ++lane) place[lane] = lane;
-    for (int step = 1; step < lanes; step *= 2) x += __builtin_shuffle(x, place ^ step);
+    for (int step = 1; step < lanes; step *= 2) {
+#if defined(__clang__)
+        Floats other;
+        for (int lane = 0; lane < LANES; ++lane) other[lane] = x[lane ^ step];
+        x += other;
+#else
+        Ints place;
+        for (int lane = 0; lane < LANES; ++lane) place[lane] = lane ^ step;
+        x += __builtin_shuffle(x, place);
+#endif
+    }
     return x;
 }
 

@@ -7,11 +7,20 @@ namespace sightline {
 
 namespace {
 
+typedef int8_t Narrow __attribute__((vector_size(LANES)));
+
+// The largest size of a number.
 float largest_of(const float* values, int count) {
-    float most = 0;
-#pragma omp simd reduction(max : most)
-    for (int i = 0; i < count; ++i) most = std::max(most, std::fabs(values[i]));
-    return most;
+    Floats most[4] = {};
+    int i = 0;
+    for (; i + 4 * LANES <= count; i += 4 * LANES)
+        for (int n = 0; n < 4; ++n) {
+            const Floats some = load(values + i + n * LANES);
+            most[n] = larger(most[n], larger(some, -some));
+        }
+    float found = largest(larger(larger(most[0], most[1]), larger(most[2], most[3])));
+    for (; i < count; ++i) found = std::max(found, std::fabs(values[i]));
+    return found;
 }
 
 }  // namespace
@@ -80,18 +89,18 @@ void Rows::take(int row, const float* from, int columns) {
     }
     const float most = largest_of(from, columns), per_step = most > 0 ? 127 / most : 0.0f;
     int8_t* to = bytes.get() + (size_t)row * stride;
-    int32_t total = 0;
-#pragma omp simd reduction(+ : total)
-    for (int i = 0; i < columns; ++i) {
-        // The nearest whole number: adding 1.5 · 2^23 leaves it in the lowest bits.
-        const float shifted = from[i] * per_step + 12582912.0f;
-        int32_t bits;
-        std::memcpy(&bits, &shifted, 4);
-        bits -= 0x4B400000;
-        to[i] = (int8_t)bits;
-        total += bits;
+    Ints totals{};
+    int i = 0;
+    for (; i + LANES <= columns; i += LANES) {
+        const Ints whole = nearest(load(from + i) * per_step);
+        totals += whole;
+        const auto narrow_ones = __builtin_convertvector(whole, Narrow);
+        std::memcpy(to + i, &narrow_ones, sizeof narrow_ones);
     }
-    for (int i = columns; i % 4; ++i) to[i] = 0;
+    int32_t total = 0;
+    for (int lane = 0; lane < LANES; ++lane) total += totals[lane];
+    for (; i < columns; ++i) total += to[i] = (int8_t)std::lrint(from[i] * per_step);
+    for (; i % 4; ++i) to[i] = 0;
     scale[row] = most / 127;
     start[row] = -128 * total;
 }
