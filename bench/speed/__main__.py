@@ -46,7 +46,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> int:
     chosen = options(words)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended too
+    signal.signal(signal.SIGTERM, _leave)
     place = SCRATCH / "quick.json" if chosen.quick else results.RESULTS
     if chosen.parts != ["report"]:
         _measure(chosen, place)
@@ -54,6 +54,12 @@ def main(words: list[str]) -> int:
     tables.fill(results.read(place), page)
     print(tables.summary(results.read(place)))
     return 0
+
+
+def _leave(*_: object) -> None:
+    """What was started is ended too; whoever asks twice must not interrupt that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
 
 
 def _measure(chosen: argparse.Namespace, place: Path) -> None:

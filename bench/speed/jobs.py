@@ -52,7 +52,7 @@ def run(command: Sequence[str | Path], variables: Mapping[str, str], limit: floa
         process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True
         )
-        watcher = threading.Thread(target=watch, args=(process.pid, memory, ended))
+        watcher = threading.Thread(target=watch, args=(process.pid, memory, ended), daemon=True)
         watcher.start()
         signed = math.nan
         try:
@@ -62,8 +62,8 @@ def run(command: Sequence[str | Path], variables: Mapping[str, str], limit: floa
                     signed = time.time() - begin
             late = process.poll() is None
         finally:
-            _end(process)
             ended.set()
+            _end(process)
             watcher.join()
         seconds = time.time() - begin
         said.seek(0)
