@@ -100,6 +100,9 @@ class TinyTask:
         order = np.random.default_rng(epoch).permutation(8)
         return order[2 * index : 2 * index + 2].astype(np.int64)
 
+    def shares(self, rows: NDArray[np.int64], count: int) -> list[NDArray[np.int64]]:
+        return [part for part in np.array_split(rows, count) if len(part)]
+
     def tokens(self, rows: NDArray[np.int64]) -> int:
         return sum(len(self._words(int(row))) + 1 for row in rows)
 
