@@ -69,7 +69,13 @@ def sweep_training(shared: Shared, missing: Mapping[str, str], share: float = SH
 def ctranslate2_choices() -> list[tuple[dict[str, Any], dict[str, str]]]:
     """Settings for batches, with environment variables. bf16 is not among them: it refuses it on a CPU without AMX, and with."""
     sizes = [("examples", 16), ("examples", 32), ("examples", 64), ("examples", 128), ("tokens", 1024), ("tokens", 2048)]
-    ways = [((2, 1), sizes, VARIABLES), ((1, 2), sizes[1:2], VARIABLES[:1]), ((1, 1), sizes[1:2], VARIABLES[:1])]
+    usual = sizes[1:2]
+    ways = [
+        ((2, 1), sizes, VARIABLES[:1]),
+        ((2, 1), usual, VARIABLES[1:]),
+        ((1, 2), usual, VARIABLES[:1]),
+        ((1, 1), usual, VARIABLES[:1]),
+    ]
     return [
         ({"compute": "int8", "inter": inter, "intra": intra, "batch": size, "batch_type": kind}, chosen)
         for (inter, intra), some, environments in ways
@@ -82,7 +88,7 @@ def sweep_ctranslate2(model: decoding.Model, share: float) -> dict[str, Any]:
     rows, alone = [], []
     for chosen, variables in ctranslate2_choices():
         rows.append(_tried("ctranslate2", chosen, variables, model, share, single=False))
-    for intra, variables in itertools.product((1, 2), VARIABLES):
+    for intra, variables in ((1, VARIABLES[0]), (1, VARIABLES[1]), (1, VARIABLES[2]), (2, VARIABLES[0])):
         chosen = {**decoding.CT2_SINGLE, "intra": intra}
         alone.append(_tried("ctranslate2", chosen, variables, model, share, single=True))
     return {"tried": [*rows, *alone], "best": _best([*rows, *alone])}
