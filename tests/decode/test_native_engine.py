@@ -156,7 +156,8 @@ def bigrams(book: dict[int, dict[int, float]]) -> Seq2Seq:
         if name.startswith("decoder.layers") and "norm" not in name:
             parameter.data.zero_()
     tokens = torch.arange(VOCABULARY)
-    logits = torch.full((VOCABULARY, VOCABULARY), -30.0)
+    logits = torch.full((VOCABULARY, VOCABULARY), -20.0)  # never, in effect,
+    logits[:, EOS], logits[BOS] = -40.0, -80.0  # least of all an end or another beginning
     for last, chances in book.items():
         for token, chance in chances.items():
             logits[last, token] = math.log(chance)
