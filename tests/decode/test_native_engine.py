@@ -157,7 +157,7 @@ def bigrams(book: dict[int, dict[int, float]]) -> Seq2Seq:
             parameter.data.zero_()
     tokens = torch.arange(VOCABULARY)
     logits = torch.full((VOCABULARY, VOCABULARY), -20.0)  # never, in effect,
-    logits[:, EOS], logits[BOS] = -40.0, -80.0  # least of all an end or another beginning
+    logits[:, [EOS, VOCABULARY - 1]], logits[BOS] = -40.0, -80.0  # least of all an end, what is near one, or another beginning
     for last, chances in book.items():
         for token, chance in chances.items():
             logits[last, token] = math.log(chance)
