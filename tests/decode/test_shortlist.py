@@ -96,6 +96,22 @@ def test_another_models_is_refused(corpus: EncodedCorpus) -> None:
             made.check(*sizes)
 
 
+@pytest.mark.parametrize("what", ["below", "outside", "flat"])
+def test_numbers_that_are_no_places_in_the_vocabulary_are_refused(corpus: EncodedCorpus, what: str) -> None:
+    """Model folders come from other people, and the engine would read and write wherever these numbers point."""
+    sound = learn_shortlist(corpus, BOTH)
+    sound.check(READ.size, WRITTEN.size)
+    of_each, always = sound.of_each.copy(), sound.always.copy()
+    if what == "below":
+        always = np.array([EOS, -5_000_000], np.int32)
+    elif what == "outside":
+        of_each[0, 0] = WRITTEN.size
+    else:
+        of_each = of_each.ravel()
+    with pytest.raises(UserError, match="or is damaged"):
+        Shortlist(of_each, always).check(READ.size, WRITTEN.size)
+
+
 def test_a_corpus_of_other_tokenizers_is_refused(corpus: EncodedCorpus) -> None:
     with pytest.raises(UserError, match="not prepared with the tokenizers of this model"):
         learn_shortlist(corpus, (WRITTEN, READ))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from sightline.data.encoded import EncodedCorpus, Ids
 from sightline.errors import UserError
-from sightline.text.files import open_to_others
+from sightline.text.files import write_whole
 from sightline.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
 FILE = "shortlist.safetensors"
@@ -40,8 +40,7 @@ class Shortlist:
     def save(self, folder: Path) -> Path:
         """Write it beside a model."""
         path = folder / FILE
-        save_file({"of_each": self.of_each, "always": self.always}, path)
-        open_to_others(path)
+        write_whole(path, save({"of_each": self.of_each, "always": self.always}))
         return path
 
     @classmethod
@@ -57,10 +56,16 @@ class Shortlist:
             raise UserError(f"{path}: cannot be read as a shortlist ({error}); learn it again, or delete it") from error
 
     def check(self, source_vocabulary: int, target_vocabulary: int) -> None:
-        """A list of another model's pieces is refused."""
-        fits = len(self.of_each) == source_vocabulary and EOS in self.always
-        if not fits or max(self.of_each.max(initial=0), self.always.max(initial=0)) >= target_vocabulary:
-            raise UserError(f"{FILE} belongs to another model; learn it again (sightline shortlist), or delete it")
+        """A list of another model's pieces is refused, and a damaged one: the engine takes its numbers for places in memory."""
+        each, always = self.of_each, self.always
+        shaped = each.dtype == always.dtype == np.int32 and (each.ndim, always.ndim) == (2, 1) and len(each) == source_vocabulary
+        if not (
+            shaped
+            and EOS in always
+            and -1 <= each.min(initial=0) <= each.max(initial=0) < target_vocabulary
+            and 0 <= always.min(initial=0) <= always.max(initial=0) < target_vocabulary
+        ):
+            raise UserError(f"{FILE} belongs to another model, or is damaged; learn it again (sightline shortlist), or delete it")
 
     def of(self, source: Sequence[int] | Ids) -> Int32s:
         """The pieces that a translation of this source may be made of, in order."""
