@@ -15,7 +15,7 @@ from bench.speed.training import beside_elsewhere, say, take_turns
 
 COMMAND = "python -m bench speed sweep"
 VARIABLES: list[dict[str, str]] = [{}, {"OMP_NUM_THREADS": "1"}, {"CT2_USE_MKL": "0"}, {"CT2_USE_MKL": "1"}]  # of CTranslate2
-SHARE = 0.5  # of the updates of a measured run
+SHARE = 0.35  # of the updates of a measured run
 
 
 def training_setups(system: str) -> list[Setup]:
@@ -25,30 +25,17 @@ def training_setups(system: str) -> list[Setup]:
         case "transformers":
             return [
                 Setup(system),
-                one,
-                Setup(system, attention="eager", malloc="tuned"),
                 Setup(system, malloc="tuned", wait="PASSIVE"),
-                Setup(system, malloc="tuned", processes=2),
                 Setup(system, "bf16", malloc="tuned"),
                 Setup(system, "bf16", "eager"),
                 Setup(system, "bf16", "eager", "tuned"),
-                Setup(system, "bf16", "eager", "tuned", wait="ACTIVE"),
+                Setup(system, "bf16", "eager", "tuned", wait="PASSIVE"),
                 Setup(system, "bf16", "eager", "tuned", processes=2),
             ]
         case "eole":
-            return [
-                one,
-                Setup(system, attention="eager", malloc="tuned"),
-                Setup(system, "bf16", malloc="tuned"),
-                Setup(system, "bf16", "eager"),
-                Setup(system, "bf16", "eager", "tuned"),
-                Setup(system, "bf16", "eager", "tuned", wait="ACTIVE"),
-                Setup(system, "bf16", "eager", "tuned", workers=1),
-            ]
-        case "opennmt":
-            return [Setup(system), one, Setup(system, malloc="tuned", wait="ACTIVE"), Setup(system, malloc="tuned", workers=1)]
+            return [one, Setup(system, "bf16", malloc="tuned"), Setup(system, "bf16", "eager", "tuned")]
         case _:
-            return [Setup(system), one, Setup(system, malloc="tuned", wait="ACTIVE")]
+            return [Setup(system), one]
 
 
 NOT_POSSIBLE = {
