@@ -33,6 +33,6 @@ def shortlist(
     pieces, share = coverage(made, corpus)
     print(made.save(stored.folder))
     say(
-        f"a translation is made of {pieces:,.0f} of {sizes[1]:,} pieces; {share:.1%} of what the training text's translations are "
-        "made of is among them; `sightline evaluate` tells what that does to the score"
+        f"a translation is made of {pieces:,.0f} of {sizes[1]:,} pieces; {share:.1%} of what stands in the translations of the "
+        "training text is among them; `sightline evaluate` tells what that does to the score"
     )
