@@ -135,3 +135,12 @@ def test_by_length_is_complete_sorted_and_bounded(sizes: list[int], tokens: int,
     for batch in batches:
         assert len(batch) == 1 or len(batch) * (lengths[batch].max() + 1) <= tokens
         assert rows is None or len(batch) <= rows
+
+
+def test_large_batches_have_an_even_number_of_rows() -> None:
+    """So that the shapes of products, and sizes in memory, are few."""
+    lengths = np.full(3000, 9, np.int32)
+    order = BatchOrder(lengths, lengths, 1500, seed=1)
+    counts = sorted(len(order.batch(0, index)) for index in range(order.count(0)))
+    assert counts[-1] == 144  # 150 would fit
+    assert all(count % 16 == 0 for count in counts[1:])  # one has what is left
