@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
@@ -133,6 +134,19 @@ def rates(trainer: Trainer, rounds: int) -> dict[str, list[float]]:
     return dict(found)
 
 
+@contextmanager
+def _results_kept_clean() -> Iterator[None]:
+    """PyTorch's profiler says to standard output that it begins and ends."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def shares(trainer: Trainer, ideas: Mapping[str, list[tuple[Any, str, Any]]]) -> dict[str, float]:
     """Milliseconds of an update by kind of work, in one thread."""
     threads = torch.get_num_threads()
@@ -140,7 +154,7 @@ def shares(trainer: Trainer, ideas: Mapping[str, list[tuple[Any, str, Any]]]) ->
     try:
         with _without(ideas):
             trainer.update(0, crew=False)
-            with profile(activities=[ProfilerActivity.CPU]) as seen:
+            with _results_kept_clean(), profile(activities=[ProfilerActivity.CPU]) as seen:
                 trainer.update(1, crew=False)
     finally:
         torch.set_num_threads(threads)

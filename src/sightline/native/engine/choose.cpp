@@ -9,7 +9,8 @@ namespace sightline {
 namespace {
 
 constexpr float NEVER = -std::numeric_limits<float>::infinity();
-constexpr size_t NEAR = 1 << 20;  // bytes of logits
+constexpr size_t NEAR = 1 << 20;  // bytes of logits that stay near …
+constexpr size_t FEWEST = 16;     // … but at least so many rows of them, because each group reads all weights anew
 
 // The largest of the logits. Whole vectors: what lies beyond the last is never the largest.
 float largest_of(const float* logits, int count) {
@@ -38,7 +39,9 @@ float sum_of(const float* logits, int count, float most) {
 
 }  // namespace
 
-int Chooser::most_rows(const Linear& words) { return (int)std::max<size_t>(1, NEAR / (sizeof(float) * words.panels * PANEL)); }
+int Chooser::most_rows(const Linear& words) {
+    return (int)std::max<size_t>(FEWEST, NEAR / (sizeof(float) * words.panels * PANEL));
+}
 
 void Chooser::project(const Linear& words, const Rows& states, int first, int count) {
     stride_ = words.panels * PANEL;
