@@ -37,14 +37,18 @@ def test_the_first_is_a_wish_and_afterwards_all_is_as_before(number: signal.Sign
 
 def test_the_second_does_what_it_always_does() -> None:
     clock = Clock()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin without it
 
     def twice() -> None:
         signal.raise_signal(signal.SIGINT)
         clock.now += ECHO + 0.1
         signal.raise_signal(signal.SIGINT)
 
-    with StopWish(clock), pytest.raises(KeyboardInterrupt):
-        twice()
+    try:
+        with StopWish(clock), pytest.raises(KeyboardInterrupt):
+            twice()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_echo_of_a_launcher_is_not_a_second_one() -> None:
