@@ -5,34 +5,21 @@ from __future__ import annotations
 import json
 import os
 import platform
-import statistics
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from bench.prepare import processor
 from bench.speed.data import ROOT
+from sightline.study.timing import Spread
 
 RESULTS = ROOT / "bench" / "results.json"
 SWEEPS = ROOT / "bench" / "sweeps.json"
 UNITS = ("avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8")
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A figure that was taken several times."""
-
-    median: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, figures: Sequence[float]) -> Spread:
-        return cls(statistics.median(figures), min(figures), max(figures))
 
 
 def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Spread:
