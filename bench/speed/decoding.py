@@ -20,7 +20,7 @@ from bench.speed.envs import python_of, versions
 from bench.speed.jobs import Failed, Ran, run, threads
 from bench.speed.pegasus import settings as pegasus_settings
 from bench.speed.pegasus import to_pegasus
-from bench.speed.results import Spread, plain, ratio
+from bench.speed.results import plain, ratio
 from bench.speed.setups import Recipe, Setup, train
 from bench.speed.training import alarm, say
 from sightline.decode.ctranslate2_export import export, names
@@ -28,6 +28,7 @@ from sightline.evaluate.metrics import quick_bleu
 from sightline.models.seq2seq import Seq2Seq
 from sightline.models.store import Stored, load, weights, write_tensors
 from sightline.study.flops import work_of
+from sightline.study.timing import Spread
 from sightline.tasks.translation import make_batch
 from sightline.text.tokenizer import EOS
 

@@ -12,8 +12,9 @@ from bench.speed import results
 from bench.speed.data import SCRATCH, TOKENS, Shared
 from bench.speed.envs import python_of, versions
 from bench.speed.jobs import Failed, run, threads
-from bench.speed.results import Spread, plain, ratio
+from bench.speed.results import plain, ratio
 from bench.speed.setups import OURS, PEERS, Recipe, Setup, Trained, train
+from sightline.study.timing import Spread
 from sightline.train.precision import resolve
 
 WARM = 7  # updates before the clock counts
