@@ -1,18 +1,10 @@
-"""Where engines keep what takes time to make again, beside no model: the user's cache."""
+"""What a kept thing belongs to: the fingerprint of a model, by which engines find what took time to make."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from pathlib import Path
 
 from sightline.models.store import Stored, weights
-
-
-def cache_folder(what: str) -> Path:
-    """The folder for this kind of thing; it may not exist yet."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "sightline" / what
 
 
 def fingerprint(stored: Stored, *more: str) -> str:

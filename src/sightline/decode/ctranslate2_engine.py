@@ -19,13 +19,14 @@ import numpy as np
 
 from sightline.data.batches import by_length
 from sightline.data.workers import cores
-from sightline.decode.cached import cache_folder, fingerprint
+from sightline.decode.cached import fingerprint
 from sightline.decode.ctranslate2_export import INSTALL, Quantization, export, library, names, unfit
 from sightline.decode.options import Hypothesis, SearchOptions
 from sightline.decode.rank import normalised
 from sightline.decode.search import Prefixes
 from sightline.errors import UserError
 from sightline.models.store import Stored
+from sightline.native import cache_folder
 from sightline.text.files import writing
 from sightline.text.tokenizer import BOS, EOS, PAD
 

@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from sightline.data.workers import cores
-from sightline.decode.cached import cache_folder, fingerprint
+from sightline.decode.cached import fingerprint
 from sightline.decode.engine import Engine
 from sightline.decode.options import SearchOptions
 from sightline.decode.shortlist import FILE as SHORTLIST
 from sightline.errors import UserError
 from sightline.models.store import Stored
+from sightline.native import cache_folder
 from sightline.text.files import write_whole
 from sightline.text.tokenizer import UNK
 

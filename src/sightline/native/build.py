@@ -70,10 +70,10 @@ def compiler() -> str | None:
     return next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")))), None)
 
 
-def cache_folder() -> Path:
-    """Where compiled libraries are kept."""
+def cache_folder(what: str) -> Path:
+    """The folder for this kind of thing in the user's cache; it may not exist yet."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "sightline" / "native"
+    return Path(base) / "sightline" / what
 
 
 def _opened(name: str) -> ctypes.CDLL:
@@ -94,7 +94,7 @@ def _path(name: str) -> Path:
     digest = hashlib.sha256(" ".join(_flags()).encode() + processor().encode())
     for path in sorted((SOURCES / name).glob("*.[ch]pp")):
         digest.update(path.name.encode() + path.read_bytes())
-    return cache_folder() / f"{name}-{digest.hexdigest()[:16]}.so"
+    return cache_folder("native") / f"{name}-{digest.hexdigest()[:16]}.so"
 
 
 def _flags() -> list[str]:
