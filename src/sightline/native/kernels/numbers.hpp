@@ -36,20 +36,24 @@ inline wide load(const float* from) {
 inline void store(float* to, wide x) { std::memcpy(to, &x, sizeof x); }
 inline wide all(float x) { return wide{} + x; }
 
+// e^x for |x| up to half of ln 2, of one number or of sixteen.
+template <class T>
+inline T exponential_of_rest(T x) {
+    T p = x * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * x + 8.3334519073e-3f;
+    p = p * x + 4.1665795894e-2f;
+    p = p * x + 1.6666665459e-1f;
+    p = p * x + 5.0000001201e-1f;
+    return p * x * x + x + 1.0f;
+}
+
 // e^x to about 1e-7 for x <= 0 and whatever is not too large; below -87 it is as good as nothing.
 inline float exponential(float x) {
     x = x < -87.0f ? -87.0f : x;
     const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the sum is rounded to a whole number
     const float whole = shifted - 12582912.0f;
     const float rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * rest + 1.3981999507e-3f;
-    p = p * rest + 8.3334519073e-3f;
-    p = p * rest + 4.1665795894e-2f;
-    p = p * rest + 1.6666665459e-1f;
-    p = p * rest + 5.0000001201e-1f;
-    p = p * rest * rest + rest + 1.0f;
-    return p * std::bit_cast<float>((int32_t(whole) + 127) << 23);
+    return exponential_of_rest(rest) * std::bit_cast<float>((int32_t(whole) + 127) << 23);
 }
 
 typedef int32_t wide_int __attribute__((vector_size(64)));
@@ -59,14 +63,7 @@ inline wide exponential(wide x) {
     x = x < -87.0f ? all(-87.0f) : x;
     const wide whole = x * 1.44269504f + 12582912.0f - 12582912.0f;
     const wide rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    wide p = all(1.9875691500e-4f);
-    p = p * rest + 1.3981999507e-3f;
-    p = p * rest + 8.3334519073e-3f;
-    p = p * rest + 4.1665795894e-2f;
-    p = p * rest + 1.6666665459e-1f;
-    p = p * rest + 5.0000001201e-1f;
-    p = p * rest * rest + rest + 1.0f;
-    return p * std::bit_cast<wide>((__builtin_convertvector(whole, wide_int) + 127) << 23);
+    return exponential_of_rest(rest) * std::bit_cast<wide>((__builtin_convertvector(whole, wide_int) + 127) << 23);
 }
 
 inline float sum(wide x) {
